@@ -1,4 +1,8 @@
-"""A client of the service's API, for Python."""
+"""A client of the service's API, for Python.
+
+A request that may have been lost is sent again with the same idempotency key, so that nothing is
+done twice. If the service says when to try again, the client waits until then.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +17,8 @@ from typing import Any, NamedTuple
 
 from harness import extras, network
 from harness.errors import ServerError, UsageError
-from harness.network import is_this_machine
 
 __all__ = ["Client", "place_of", "suite_of"]
-
-
-# --- Send requests to the API of a service, and repeat those that fail ---------------------------
-# A request that may have been lost is sent again with the same idempotency key, so that nothing is
-# done twice. If the service says when to try again, the client waits until then.
 
 try:
     import httpx
@@ -122,7 +120,7 @@ class Client:
         extras.require("Client", "client", "httpx")
         url = _read_address(base)
         if not (allow_http or url.scheme == "https" or _stays_here(url)):
-            raise UsageError(  # others on the way could read what is sent, such as the token
+            raise UsageError(
                 f"http://{url.host} is not encrypted: everyone on the way could read the API"
                 " token. Use https://, or allow it: --allow-http (in Python: allow_http=True)"
             )
@@ -148,8 +146,6 @@ class Client:
     def close(self) -> None:
         """Close its connections."""
         self._http.close()
-
-    # --- requests ---
 
     def get(self, path: str, **query: str | int) -> Any:
         """Return the answer of the API for a path, such as ``/me``.
@@ -204,12 +200,7 @@ class Client:
 
     def watch_run(self, suite: SuitePlace, run: str) -> Iterator[dict[str, Any]]:
         """Yield the state of a run until it has ended; raises as :meth:`get`."""
-        while True:
-            found = self.get(f"{suite.path}/{run}")
-            yield found
-            if found["state"] not in ("waiting", "running"):
-                return
-            self._pause(1.0)
+        return self._watch(f"{suite.path}/{run}", "running")
 
     def compare(self, suite: SuitePlace, run: str, former: str = "") -> dict[str, Any]:
         """Compare a run with an earlier one, by their ids; raises as :meth:`get`.
@@ -221,14 +212,15 @@ class Client:
 
     def watch(self, place: RemoteAssignment, submission: str) -> Iterator[dict[str, Any]]:
         """Yield the state of a submission until it is checked; raises as :meth:`get`."""
+        return self._watch(f"{place.path}/{submission}", "checking")
+
+    def _watch(self, path: str, busy: str) -> Iterator[dict[str, Any]]:
         while True:
-            found = self.get(f"{place.path}/{submission}")
+            found = self.get(path)
             yield found
-            if found["state"] not in ("waiting", "checking"):
+            if found["state"] not in ("waiting", busy):
                 return
             self._pause(1.0)
-
-    # --- sending and repeating ---
 
     def _send(
         self, path: str, file: Path, kind: str, method: str = "POST", **query: str
@@ -238,19 +230,18 @@ class Client:
         except OSError as error:
             raise UsageError(f"cannot read {file}: {error.strerror}") from None
         headers = {"idempotency-key": uuid.uuid4().hex, "content-type": kind}
-        found: dict[str, Any] = self._ask(
-            method, path, params=query, content=data, headers=headers
-        )
+        answer = self._ask(method, path, params=query, content=data, headers=headers)
+        found: dict[str, Any] = answer
         return found
 
     def _ask(self, method: str, path: str, **rest: Any) -> Any:
         for again in range(_TRIES):
             answer = self._answer(method, path, **rest)
+            is_last = again == _TRIES - 1
             if isinstance(answer, httpx.Response) and answer.status_code not in _AGAIN:
                 return self._read(answer)
-            if again < _TRIES - 1:  # it waits as the service says, else longer each time
-                said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
-                self._pause(min(float(said), _LONGEST) if said.isdecimal() else float(2**again))
+            if not is_last:
+                self._pause(_wait(answer, again))
         if isinstance(answer, httpx.Response):
             raise ServerError(f"{self._base}: {_why(answer)}")
         raise ServerError(f"{self._base} cannot be reached: {answer}")
@@ -262,9 +253,7 @@ class Client:
         except httpx.LocalProtocolError:  # its message has the header, and in it the token
             raise UsageError(f"{self._base} cannot be asked: a header cannot be sent") from None
         except httpx.TransportError as error:
-            why = network.explain(error)
-            if isinstance(error, httpx.TimeoutException):
-                why = f"no answer in {_PATIENCE:g} seconds"
+            why = _explain(error)
             if network.is_distrusted(error):  # it will be the same in a minute
                 raise ServerError(f"{self._base} cannot be reached: {why}") from None
             return why
@@ -296,7 +285,7 @@ def _read_address(base: str) -> httpx.URL:
 
 def _stays_here(url: httpx.URL) -> bool:
     """Whether what is sent in the clear stays on this machine: no proxy may get it."""
-    return url.scheme == "http" and is_this_machine(url.host)
+    return url.scheme == "http" and network.is_this_machine(url.host)
 
 
 @contextmanager
@@ -309,6 +298,19 @@ def _naming_settings() -> Iterator[None]:
         named = ", ".join(name for name in known if os.environ.get(name))
         where = f"; the environment has {named}" if named else ""
         raise UsageError(f"no connection can be made: {error}{where}") from None
+
+
+def _explain(error: httpx.TransportError) -> str:
+    """Return why a request may not have arrived."""
+    if isinstance(error, httpx.TimeoutException):
+        return f"no answer in {_PATIENCE:g} seconds"
+    return network.explain(error)
+
+
+def _wait(answer: httpx.Response | str, attempt: int) -> float:
+    """Return the seconds to wait: as the service says, else longer each time."""
+    said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
+    return min(float(said), _LONGEST) if said.isdecimal() else float(2**attempt)
 
 
 def _why(answer: httpx.Response) -> str:

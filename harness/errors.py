@@ -175,11 +175,11 @@ class EngineIdleError(EngineError):
     """An engine that did not answer within a short limit, and sleeps: it may still be left."""
 
 
-# --- The exit status of ``gtp-harness``; 0, 1 and 2 are gogui-regress's --------------------------
-
-
 class ExitCode(enum.IntEnum):
-    """Exit statuses of a run. When several hold, the largest of 0 to 3 is returned."""
+    """Exit statuses of a run. When several hold, the largest of 0 to 3 is returned.
+
+    0, 1 and 2 are gogui-regress's.
+    """
 
     OK = 0  # no unexpected failure
     FAILED = 1  # at least one unexpected failure

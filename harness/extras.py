@@ -40,9 +40,7 @@ def explain(error: ModuleNotFoundError) -> str:
         extras = metadata.metadata(_PROJECT).get_all("Provides-Extra") or []
     except metadata.PackageNotFoundError:
         return ""
-    for extra in sorted(
-        extras, key=lambda extra: len(list_packages(extra))
-    ):  # the least to install
+    for extra in sorted(extras, key=lambda extra: len(list_packages(extra))):  # the least first
         names = [re.split(r"[^\w.-]", one)[0] for one in list_packages(extra)]
         if module and owners.get(module, module) in names:
             return f"this needs {module}, which is not installed: {hint(extra)}"

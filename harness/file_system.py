@@ -48,17 +48,13 @@ def home() -> str:
     """
     found = os.path.expanduser("~")
     if found == "~":
-        from harness.errors import UsageError
-
         raise UsageError(f"the user {os.geteuid()} has no home folder: set the variable HOME")
     return found
 
 
-# --- folders for results, which a refused command does not leave behind ------------------------
-# Only what is still empty is removed: another process may have begun to use it meanwhile.
-
-
-_made: list[str] = []  # outer ones before those within
+# Folders for results, which a refused command does not leave behind: outer ones before those
+# within. Only what is still empty is removed: another process may have begun to use it meanwhile.
+_made: list[str] = []
 
 
 def make(
@@ -103,9 +99,6 @@ def removed_if_empty() -> Iterator[None]:
                 os.rmdir(_made.pop())
 
 
-# --- Files and folders that other users and processes may read: open, or found whole -------------
-
-
 FOLDER, FILE, _PROGRAM = 0o755, 0o644, 0o755  # permissions
 
 
@@ -148,11 +141,8 @@ def open_all(folder: Path) -> None:
         path.chmod(mode | own)
 
 
-# --- Files that others find whole: what was there before, or what is written now -----------------
-
-
 def write_whole(path: Path, text: str) -> None:
-    """Write a file of UTF-8 in the place of another one, or of none.
+    """Write a file of UTF-8 in the place of another one, or of none: others find either whole.
 
     One writer at a time. A process that is killed leaves ``NAME.new`` beside it, which the next
     writer writes anew.

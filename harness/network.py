@@ -35,9 +35,6 @@ def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__  # some libraries hide it
 
 
-# --- Which hosts are this machine itself: what is sent to them never crosses a network. *Pure.* --
-
-
 def is_this_machine(host: str) -> bool:
     """Whether a host, by name or address, is this machine and no other."""
     try:

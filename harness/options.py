@@ -96,8 +96,6 @@ class Options(NamedTuple):
     folder: str = ""  # where engines are started; empty: in the folder of their case file
 
 
-# --- A limit that was hit ------------------------------------------------------------------------
-
 CPU_SECONDS = "seconds of CPU time"
 _TIMES = {  # of the conversation: the words for each limit
     "command": "within {}",
@@ -132,18 +130,15 @@ class Limit(NamedTuple):
     def __str__(self) -> str:
         """Such as ``memory limit: 1.02 GiB used, 1 GiB allowed``."""
         if self.name in _FLOODS:
-            return f"output limit: {self._describe_written()}"
+            how, most = _FLOODS[self.name], f"{self.allowed:,.0f}"
+            if self.used is None:
+                return f"output limit: it wrote more than {most} bytes {how}"
+            return f"output limit: it wrote {self.used:,.0f} bytes {how}, {most} are allowed"
         allowed = _figure(self.allowed, self.unit, _CHOSEN)
         if self.name in _TIMES:
             return _TIMES[self.name].format(allowed)
         used = "" if self.used is None else f"{_figure(self.used, self.unit, _MEASURED)} used, "
         return f"{self.name} limit: {used}{allowed} allowed"
-
-    def _describe_written(self) -> str:
-        how = _FLOODS[self.name]
-        if self.used is None:
-            return f"it wrote more than {self.allowed:,.0f} bytes {how}"
-        return f"it wrote {self.used:,.0f} bytes {how}, {self.allowed:,.0f} are allowed"
 
 
 def _figure(count: float, unit: str, digits: str) -> str:

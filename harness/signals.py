@@ -159,7 +159,8 @@ def ending_on_signals() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the stack, as Ctrl-C does, so that engines are ended."""
     # One that is ignored, as under nohup, stays so; one that is handled is somebody else's.
     usual = {SIGTERM: SIG_DFL, SIGHUP: SIG_DFL, SIGINT: signal.default_int_handler}
-    ours = {number: former for number, former in usual.items() if _handler(number) == former}
+    known = ((number, former) for number, former in usual.items() if number is not None)
+    ours = {number: former for number, former in known if signal.getsignal(number) == former}
     try:
         for number in ours:
             _times.clear()  # what ended something else is not an echo
@@ -173,10 +174,6 @@ def ending_on_signals() -> Iterator[None]:
     finally:
         for number, former in ours.items():
             signal.signal(number, former)
-
-
-def _handler(number: int | None) -> object:
-    return None if number is None else signal.getsignal(number)
 
 
 @contextlib.contextmanager

@@ -74,8 +74,6 @@ def show_utc(stamp: str) -> str:
 
 def natural_order(text: str) -> tuple[object, ...]:
     """Return a key that sorts texts as people count: ``s2`` before ``s10``."""
-    import re
-
     parts = re.split("([0-9]+)", text)
     numbers = [(len(one.lstrip("0")), one.lstrip("0")) for one in parts[1::2]]
     words = [one.casefold() for one in parts[::2]]
@@ -88,12 +86,9 @@ def begin_sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if first.rstrip(",:;").isalpha() else text
 
 
-# --- Text from engines, made fit to be shown -----------------------------------------------------
 # An engine may send anything: NUL, escape sequences, bytes that are not UTF-8 (which arrive as
 # lone surrogates), marks that turn the direction of writing. XML and TAP cannot hold some of
 # these, a terminal would obey others. Each is shown as programmers write it, a byte as ``\x1b``.
-
-
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"]
 _PLAIN = bytes(code for code in range(0x80) if code not in _CONTROLS)
 _INVISIBLE = [0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2066, 0x2067, 0x2068, 0x2069]

@@ -78,9 +78,6 @@ def _read(table: dict[str, Any], key: str, field: Field, place: KeyPlace) -> Any
     return field.default
 
 
-# --- readers of values -------------------------------------------------------------------------
-
-
 def table(schema: Schema, make: Callable[..., Any]) -> Reader:
     """Return a reader of tables that gives ``make`` their values by name."""
     return lambda value, place: make(**read_table(value, schema, place))

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from oracle.planes import PlaneFrame, Planes, ask
 from oracle.position import BLACK, WHITE
 from oracle.rules import go
-from oracle.rules import go as rules
 from oracle.rules.flood import labels
 
 Boards = NDArray[np.int8]
@@ -34,21 +33,12 @@ def score(boards: Boards) -> NDArray[np.int16]:
 
 def owners(boards: Boards) -> Boards:
     """Return the map of who counts each point: 1 Black, 2 White, 0 nobody (go-scoring)."""
-
-    def question(frame: PlaneFrame, black: Planes, white: Planes) -> Boards:
-        of_black, of_white, _ = go.area(frame, black, white)
-        return frame.unpack(of_black, of_white)
-
-    return ask(boards, question)
+    return ask(boards, lambda frame, *stones: frame.unpack(*go.area(frame, *stones)[:2]))
 
 
 def positions_legal(boards: Boards) -> Map:
     """Return whether every stone of a board has a liberty: shape ``(N,)``, bool."""
-
-    def question(frame: PlaneFrame, black: Planes, white: Planes) -> Map:
-        return ~_without_liberties(frame, black, white).any()
-
-    return ask(boards, question)
+    return ask(boards, lambda *board: ~_without_liberties(*board).any())
 
 
 def without_liberties(boards: Boards) -> Map:
@@ -84,24 +74,24 @@ def legal(boards: Boards, color: int) -> Map:
 
 def eyes(boards: Boards, color: int = BLACK) -> Map:
     """Return the map of the eyes of a color (gosensei ``-eyes``)."""
-    return _map(boards, _view_as(color, rules.eyes))
+    return _map(boards, _view_as(color, go.eyes))
 
 
 def two_eyes(boards: Boards, color: int = BLACK) -> Map:
     """Return the map of the eyes that have another near (gosensei ``-twoeyes``)."""
-    return _map(boards, _view_as(color, rules.two_eyes))
+    return _map(boards, _view_as(color, go.two_eyes))
 
 
 def eye_spaces(boards: Boards, color: int = BLACK) -> Map:
     """Return the map of the points in eye spaces of a color (gosensei ``-eyespaces``)."""
-    return _map(boards, _view_as(color, rules.eye_spaces))
+    return _map(boards, _view_as(color, go.eye_spaces))
 
 
 def count_eye_spaces(boards: Boards, color: int = BLACK) -> NDArray[np.int16]:
     """Return the number of eye spaces of a color: shape ``(N,)``."""
 
     def question(frame: PlaneFrame, mine: Planes, theirs: Planes) -> NDArray[np.int16]:
-        one_point_each, _ = labels(frame, rules.eye_spaces(frame, mine, theirs))
+        one_point_each, _ = labels(frame, go.eye_spaces(frame, mine, theirs))
         return one_point_each.bit_count()
 
     return ask(boards, _view_as(color, question))

@@ -61,9 +61,14 @@ def main(argv: list[str] | None = None) -> int:
     """
     if argv is not None:
         return _answer(argv)
-    return interrupts.answer_interruptibly(
-        "gtp-oracle", lambda: _answer(sys.argv[1:] or [_default_command()])
-    )
+
+    def answer() -> int:
+        import os
+
+        default = "--help" if os.isatty(0) else "gtp"  # for a person, or for a program
+        return _answer(sys.argv[1:] or [default])
+
+    return interrupts.answer_interruptibly("gtp-oracle", answer)
 
 
 def _answer(argv: list[str]) -> int:
@@ -93,13 +98,6 @@ def _answer(argv: list[str]) -> int:
     from oracle.commands import questions
 
     return _run(lambda arguments: questions.main(name, arguments), rest)
-
-
-def _default_command() -> str:
-    """Return the command of an empty line: help for a person, an engine for a program."""
-    import os
-
-    return "--help" if os.isatty(0) else "gtp"
 
 
 def _run(command: Callable[[list[str]], int], arguments: list[str]) -> int:

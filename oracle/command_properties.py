@@ -39,21 +39,6 @@ class CommandProperties:
     this is known, and not only what its name tells.
     """
 
-    __slots__ = (
-        "changes",
-        "chooses",
-        "ends",
-        "initial",
-        "is_known",
-        "lays",
-        "moves",
-        "names_file",
-        "needs",
-        "sets",
-        "tells",
-        "thinks",
-    )
-
     def __init__(  # noqa: PLR0913 - a record of independent facts
         self,
         *,
@@ -85,18 +70,15 @@ class CommandProperties:
 
     def needing(self, *parts: str) -> CommandProperties:
         """Return those of a command whose answer depends on more parts."""
-        facts = {name: getattr(self, name) for name in self.__slots__}
-        return CommandProperties(**facts | {"needs": self.needs.union(parts)})
+        return CommandProperties(**vars(self) | {"needs": self.needs.union(parts)})
 
     def among(self, parts: Parts) -> CommandProperties:
         """Return those of a command in a game that has no other parts than these."""
-        facts = {name: getattr(self, name) for name in self.__slots__}
-        return CommandProperties(**facts | {"needs": self.needs & parts})
+        return CommandProperties(**vars(self) | {"needs": self.needs & parts})
 
     def does_as(self, other: CommandProperties) -> bool:
         """Whether two commands do the same; their answers may depend on different parts."""
-        names = (name for name in self.__slots__ if name != "needs")
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+        return vars(self) | {"needs": other.needs} == vars(other)
 
     @property
     def touches(self) -> Parts:
@@ -201,9 +183,8 @@ class PropertyTable(dict[str, CommandProperties]):
     def __missing__(self, name: str) -> CommandProperties:
         if self._more is not None:
             more, self._more = self._more(), None
-            self.update(
-                {other: properties for other, properties in more.items() if other not in self}
-            )
+            for other, properties in more.items():
+                self.setdefault(other, properties)
             return self[name]
         found = self[name] = guess_properties(name)
         return found
@@ -224,10 +205,8 @@ _HARMLESS = (
     *("reg_genmove", "printsgf", "savesgf", "setup_player", "side_to_move", "list_", "known_"),
     *("-rules_", "get_", "query_", "display", "can_play"),
 )
-_CHOOSING = "genmove"
 # Parts of the names of commands that some engines stop thinking about when input arrives …
-_THINKING = (_CHOOSING, "search", "think", "ponder")
-_ENDLESS = "analyze"  # … and the end of the names of those that run until it does
+_THINKING = ("genmove", "search", "think", "ponder")
 
 
 def guess_properties(name: str) -> CommandProperties:
@@ -237,8 +216,9 @@ def guess_properties(name: str) -> CommandProperties:
     suspect = any(part in name for part in _SUSPECT)
     return CommandProperties(
         changes=MOVED if suspect and not any(part in name for part in _HARMLESS) else NOTHING,
-        chooses=_CHOOSING in name,
-        thinks=name.endswith(_ENDLESS) or any(part in name for part in _THINKING),
+        chooses="genmove" in name,
+        # … and those that run until it does end so.
+        thinks=name.endswith("analyze") or any(part in name for part in _THINKING),
         is_known=False,
     )
 

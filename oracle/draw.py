@@ -104,10 +104,16 @@ def draw_text(diagram: Diagram | Position, *, unicode: bool = True) -> str:
     width = max(len(body) for row in rows for body in row)
     header = "    " + " ".join(c.ljust(width) for c in diagram.letters[: grid.columns]).rstrip()
     drawn = [header]
-    for below_top, bodies in enumerate(rows):
-        row = grid.rows - 1 - below_top
-        last = diagram.last[1] if diagram.last and diagram.last[0] == row else None
-        drawn.append(f"{row + 1:2} {_text_row(bodies, width, last, line)} {row + 1}")
+    for number, bodies in zip(range(grid.rows, 0, -1), rows, strict=True):
+        # Between two points is the line, or the last move's parenthesis.
+        last = diagram.last[1] if diagram.last and diagram.last[0] == number - 1 else None
+        parts = []
+        for column, body in enumerate(bodies):
+            opening = "(" if column == last else ")" if column - 1 == last else line
+            edge = " " if column == 0 and opening == line else opening
+            parts += [edge, body.ljust(width, line if column < len(bodies) - 1 else " ")]
+        end = ")" if last == len(bodies) - 1 else " "
+        drawn.append(f"{number:2} {''.join(parts)}{end} {number}")
     drawn.append(header)
     if diagram.caption:
         drawn.append(diagram.caption)
@@ -116,16 +122,6 @@ def draw_text(diagram: Diagram | Position, *, unicode: bool = True) -> str:
 
 def _as_diagram(picture: Diagram | Position) -> Diagram:
     return Diagram(picture) if isinstance(picture, Position) else picture
-
-
-def _text_row(bodies: list[str], width: int, last: int | None, line: str) -> str:
-    """Join a row's points; between two of them is the line, or the last move's parenthesis."""
-    parts = []
-    for column, body in enumerate(bodies):
-        opening = "(" if column == last else ")" if column - 1 == last else line
-        edge = " " if column == 0 and opening == line else opening
-        parts += [edge, body.ljust(width, line if column < len(bodies) - 1 else " ")]
-    return "".join(parts) + (")" if last == len(bodies) - 1 else " ")
 
 
 def _body(diagram: Diagram, point: Point, unicode: bool) -> str:
@@ -169,11 +165,12 @@ def draw_svg(diagram: Diagram | Position) -> str:
     diagram = _as_diagram(diagram)
     grid = diagram.position.grid
     width, height = grid.columns + 2, grid.rows + 2
+    title = diagram.caption or f"Board, {grid.columns} by {grid.rows}"
     return "".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width * _PIXELS}" '
             f'height="{height * _PIXELS}" viewBox="-5 -5 {width * 10} {height * 10}">',
-            f"<title>{_escape(_title(diagram))}</title><desc>{_escape(describe(diagram))}</desc>",
+            f"<title>{_escape(title)}</title><desc>{_escape(describe(diagram))}</desc>",
             f'<rect x="-5" y="-5" width="{width * 10}" height="{height * 10}" rx="4" '
             f'fill="{_WOOD}"/><g transform="scale(10)" fill="none" stroke-linecap="round">',
             _svg_lines(grid),
@@ -189,27 +186,16 @@ def draw_svg(diagram: Diagram | Position) -> str:
 
 def describe(diagram: Diagram) -> str:
     """Return the board in words, for a screen reader: ``Black: C3 D4. White: none. …``."""
-    position, letters = diagram.position, diagram.letters
-    sentences = [
-        f"{name}: {_vertices(position, color, letters)}."
-        for name, color in (("Black", BLACK), ("White", WHITE))
-    ]
+    position, letters, sentences = diagram.position, diagram.letters, []
+    for name, stones in (("Black", position.black), ("White", position.white)):
+        points = " ".join(vertex(point, letters) for point in position.grid.points(stones))
+        sentences.append(f"{name}: {points or 'none'}.")
     if diagram.last:
         sentences.append(f"Last move: {vertex(diagram.last, letters)}.")
     if diagram.marks:
         marks = ", ".join(f"{text} {vertex(p, letters)}" for p, text in diagram.marks.items())
         sentences.append(f"Marked: {marks}.")
     return " ".join(sentences)
-
-
-def _vertices(position: Position, color: int, letters: str) -> str:
-    points = position.grid.points(position.stones(color))
-    return " ".join(vertex(point, letters) for point in points) or "none"
-
-
-def _title(diagram: Diagram) -> str:
-    grid = diagram.position.grid
-    return diagram.caption or f"Board, {grid.columns} by {grid.rows}"
 
 
 def _escape(text: str) -> str:
@@ -275,14 +261,13 @@ def _svg_coordinates(diagram: Diagram) -> str:
 
 
 def _svg_marks(diagram: Diagram) -> str:
-    drawn = "".join(_svg_mark(diagram, point, text) for point, text in diagram.marks.items())
+    """Labels; on an empty point the lines behind one are covered."""
+    drawn = ""
+    for point, text in diagram.marks.items():
+        x, y = _place(diagram.position.grid, point)
+        color = diagram.position.color_at(point)
+        if color == EMPTY:
+            drawn += f'<circle cx="{x * 10}" cy="{y * 10}" r="3.6" fill="{_WOOD}"/>'
+        ink = _contrast(color)
+        drawn += f'<text x="{x * 10}" y="{y * 10 + 2}" fill="{ink}">{_escape(text)}</text>'
     return f'<g {_TEXT} font-size="6">{drawn}</g>' if drawn else ""
-
-
-def _svg_mark(diagram: Diagram, point: Point, text: str) -> str:
-    """A label; on an empty point the lines behind it are covered."""
-    x, y = _place(diagram.position.grid, point)
-    color = diagram.position.color_at(point)
-    cover = f'<circle cx="{x * 10}" cy="{y * 10}" r="3.6" fill="{_WOOD}"/>'
-    label = f'<text x="{x * 10}" y="{y * 10 + 2}" fill="{_contrast(color)}">{_escape(text)}</text>'
-    return label if color != EMPTY else cover + label

@@ -31,9 +31,6 @@ Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 __all__ = ["FORMATS", "Snapshot", "SnapshotChoice", "read_position"]
 
 
-# --- One reader for all formats: which one a file has, told by its content -----------------------
-
-
 # What each format lets choose (attributes of Choice); the text boards are one position. Which game
 # is played may be said of any: that matters only where there are moves.
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -99,7 +96,12 @@ def read_position(
     file = None if is_text else place
     name = kind or detect(data, file or "")
     choice = choice or SnapshotChoice()
-    _refuse_unheeded(name, choice, file)
+    for attribute, default in sorted(vars(SnapshotChoice()).items()):
+        is_heeded = attribute in FORMATS[name] or attribute == "game"
+        if not is_heeded and getattr(choice, attribute) != default:
+            others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])
+            message = f"a file of format {name} has no choice of {attribute} (only {others})"
+            raise FormatError(message, file)
     module, function = _READERS[name]
     reader: Reader = getattr(import_module(module), function)
     return reader(data, file, choice)
@@ -117,8 +119,11 @@ def detect(data: bytes, path: str = "") -> str:
     number, first = next(
         ((n, line.strip()) for n, line in lines_of(text) if line.strip()), (1, "")
     )
-    if _ROW.match(first) and _is_drawing(text):  # else it is a comment of a case file
-        return "drawing"
+    if _ROW.match(first):
+        from oracle.boards.diagram import is_drawing
+
+        if is_drawing(text):  # else it is a comment of a case file
+            return "drawing"
     for name, pattern in _FIRST_LINES:
         if pattern.match(first):
             return name
@@ -131,25 +136,7 @@ def detect(data: bytes, path: str = "") -> str:
     raise FormatError(f"found {quote(first)}; expected {known}", path or None, number)
 
 
-def _is_drawing(text: str) -> bool:
-    from oracle.boards.diagram import is_drawing
-
-    return is_drawing(text)
-
-
-def _refuse_unheeded(name: str, choice: SnapshotChoice, path: str | None) -> None:
-    """Raise :class:`FormatError` for a choice that this format cannot heed."""
-    default = SnapshotChoice()
-    for attribute in SnapshotChoice.__slots__:
-        heeded = attribute in FORMATS[name] or attribute == "game"
-        if not heeded and getattr(choice, attribute) != getattr(default, attribute):
-            others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])
-            message = f"a file of format {name} has no choice of {attribute} (only {others})"
-            raise FormatError(message, path)
-
-
 # --- The position at some place of a case file, by the oracle's own engine -----------------------
-
 
 _GOMOKU = ("gogui-rules_", "policy")
 
@@ -172,14 +159,14 @@ def read_case(
 
     choice = choice or SnapshotChoice()
     lines = [(number, line.strip()) for number, line in lines_of(decode(data))]
-    game = choice.game or _game(lines)
-    replay = _FileReplay(new_engine(game), file)
-    replay.run(lines[: _stop(lines, choice, file)])
-    if replay.spoiled:
-        raise replay.spoiled
-    session = replay.engine.session
+    names = [next(iter(_words(line)), "") for _, line in lines]
+    game = choice.game or ("gomoku" if any(name.startswith(_GOMOKU) for name in names) else "go")
+    engine = new_engine(game)
+    _replay(lines[: _stop(lines, choice, file)], engine, file)
+    session = engine.session
     now = session.game
-    notes = [] if _has_size(lines) else [f"no boardsize: {now.position.grid.rows} lines assumed"]
+    has_size = any(SIZE in STANDARD[name].sets for name in names)
+    notes = [] if has_size else [f"no boardsize: {now.position.grid.rows} lines assumed"]
     return Snapshot(
         now.position,
         "gtp",
@@ -193,28 +180,29 @@ def read_case(
     )
 
 
-def _game(lines: Lines) -> str:
-    return "gomoku" if any(_name(line).startswith(_GOMOKU) for _, line in lines) else "go"
-
-
 def _words(line: str) -> list[str]:
     """Return a line's words without the id of a test; none for a comment or an expectation."""
     words = [] if line.startswith("#") else line.split()
     return words[1:] if words and words[0].isdigit() else words
 
 
-def _name(line: str) -> str:
-    return next(iter(_words(line)), "")
-
-
-def _has_size(lines: Lines) -> bool:
-    return any(SIZE in STANDARD[_name(line)].sets for _, line in lines)
-
-
 def _stop(lines: Lines, choice: SnapshotChoice, file: str | None) -> int:
-    """Return how many lines come before the chosen place."""
+    """Return how many lines come before the chosen place; a test's number must occur once."""
     if choice.test is not None:
-        return _before_test(lines, choice.test, file)
+        found = [
+            number
+            for number, line in lines
+            if len(words := line.split()) > 1
+            and words[0].isdigit()
+            and int(words[0]) == choice.test
+        ]
+        if not found:
+            raise FormatError(f"there is no test {choice.test}", file)
+        if len(found) > 1:
+            places = ", ".join(str(number) for number in found)
+            message = f"{len(found)} tests have the number {choice.test}; choose a line: {places}"
+            raise FormatError(message, file)
+        return found[0] - 1
     if choice.line is None:
         return len(lines)
     if not 1 <= choice.line <= len(lines):
@@ -222,58 +210,33 @@ def _stop(lines: Lines, choice: SnapshotChoice, file: str | None) -> int:
     return choice.line - 1
 
 
-def _before_test(lines: Lines, test: int, file: str | None) -> int:
-    """Return how many lines come before the test of a number, which may occur once only."""
-    found = [
-        number
-        for number, line in lines
-        if len(words := line.split()) > 1 and words[0].isdigit() and int(words[0]) == test
-    ]
-    if not found:
-        raise FormatError(f"there is no test {test}", file)
-    if len(found) > 1:
-        places = ", ".join(str(number) for number in found)
-        raise FormatError(
-            f"{len(found)} tests have the number {test}; choose a line: {places}", file
-        )
-    return found[0] - 1
+def _replay(lines: Lines, engine: Engine, file: str | None) -> None:
+    """Give an engine the commands that change the position.
 
-
-class _FileReplay:
-    """An engine that is given a file's commands.
-
-    ``spoiled`` is why the position is not known: a command's effect depends on the engine. It is
-    None again when a command sets the position anew.
+    Raises :class:`FormatError` where one is refused, or where its effect depends on the engine and
+    no later command sets the position anew.
     """
-
-    def __init__(self, engine: Engine, file: str | None) -> None:
-        self.engine = engine
-        self.file = file
-        self.spoiled: FormatError | None = None
-
-    def run(self, lines: Lines) -> None:
-        """Give the engine the commands that change the position."""
-        for index, (number, line) in enumerate(lines):
-            words = _words(line)
-            if words[:1] == ["genmove"]:
-                words = _find_expected_move(words, lines[index + 1 : index + 2])
-            if not words:
-                continue
-            properties = STANDARD[words[0]]
-            is_fixed = properties.is_known and properties.sets_up and not properties.chooses
-            if is_fixed and words[0] in self.engine.commands:
-                self._send(words, line, number)
-            elif properties.touches & BOARD and not self.spoiled:
-                message = f"what {quote(words[0])} does to the board depends on the engine"
-                self.spoiled = FormatError(message, self.file, number)
-
-    def _send(self, words: list[str], line: str, number: int) -> None:
-        reply = self.engine.handle(" ".join(_locate(words, self.file)))
-        if not reply.startswith("?"):
-            self.spoiled = None if STANDARD[words[0]].begins_board else self.spoiled
-        elif not (line[0].isdigit() or self.spoiled):  # a test may well try what is refused
-            refusal = f"{quote(line)} is refused: {reply[1:].strip()}"
-            raise FormatError(refusal, self.file, number)
+    spoiled: FormatError | None = None
+    for index, (number, line) in enumerate(lines):
+        words = _words(line)
+        if words[:1] == ["genmove"]:
+            words = _find_expected_move(words, lines[index + 1 : index + 2])
+        if not words:
+            continue
+        properties = STANDARD[words[0]]
+        is_fixed = properties.is_known and properties.sets_up and not properties.chooses
+        if is_fixed and words[0] in engine.commands:
+            reply = engine.handle(" ".join(_locate(words, file)))
+            if not reply.startswith("?"):
+                spoiled = None if properties.begins_board else spoiled
+            elif not (line[0].isdigit() or spoiled):  # a test may well try what is refused
+                refusal = f"{quote(line)} is refused: {reply[1:].strip()}"
+                raise FormatError(refusal, file, number)
+        elif properties.touches & BOARD and not spoiled:
+            message = f"what {quote(words[0])} does to the board depends on the engine"
+            spoiled = FormatError(message, file, number)
+    if spoiled:
+        raise spoiled
 
 
 def _find_expected_move(words: list[str], following: Lines) -> list[str]:

@@ -52,9 +52,9 @@ def ask(
 def start_worker(line: socket.socket) -> Any:
     """Return what starts workers of gradings in place of :class:`subprocess.Popen`."""
 
-    from harness.work import machine
+    from harness.work import crew
 
-    beginning = len(machine.command(WORKER))
+    beginning = len(crew.command(WORKER))
 
     def start(command: Sequence[str], *, stdin: int, stdout: int, **_: Any) -> object:
         words = ["-m", WORKER, *command[beginning:]]

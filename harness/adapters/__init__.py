@@ -44,6 +44,8 @@ def _lines(value: Any, place: KeyPlace) -> list[str]:
 
 _GOSENSEI = {"programs": Field(_texts), "seconds": Field(_seconds, 5.0)}
 _MOVES = ["{x} {y}", "{x}\n{y}", "{x},{y}", "{letter}{row}", "{letter_without_i}{row}"]
+_COORDINATES = ("from 0, top", "from 1, top", "from 0, bottom", "from 1, bottom")
+_OVER = r"(?i)game\s*(is\s*)?over|has ended|final score|winner|\bwins\b"
 _JAVA_GO = {
     "classes": Field(toml_schema.text),
     "seconds": Field(_seconds, 5.0),
@@ -52,24 +54,14 @@ _JAVA_GO = {
     "start": Field(_lines, []),
     "moves": Field(_texts, _MOVES),
     "passes": Field(_texts, ["pass", "p", "skip", "s", "-1 -1", "-1\n-1", "-1"]),
-    "coordinates": Field(
-        toml_schema.one_of(
-            "auto", "from 0, top", "from 1, top", "from 0, bottom", "from 1, bottom"
-        ),
-        "auto",
-    ),
+    "coordinates": Field(toml_schema.one_of("auto", *_COORDINATES), "auto"),
     "empty": Field(toml_schema.text, "0.+-_·┼"),
     "black": Field(toml_schema.text, "1BbXx●"),
     "white": Field(toml_schema.text, "2WwOo○"),
-    "over": Field(
-        toml_schema.text, r"(?i)game\s*(is\s*)?over|has ended|final score|winner|\bwins\b"
-    ),
+    "over": Field(toml_schema.text, _OVER),
 }
 
 ADAPTERS: dict[str, toml_schema.Schema] = {"gosensei": _GOSENSEI, "java-go": _JAVA_GO}
-
-
-# --- beside a submission: files to run there, all of them ours -----------------------------------
 
 
 def place(adapter: Adapter, folder: Path) -> None:

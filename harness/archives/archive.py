@@ -18,14 +18,7 @@ from typing import BinaryIO, Literal, NamedTuple
 
 from harness import file_system
 from harness.archives import archive_streams, reading
-from harness.archives.archive_streams import (
-    PIECE,
-    ArchiveMember,
-    IntakeLimits,
-    MemberNames,
-    Meter,
-    check_name,
-)
+from harness.archives.archive_streams import ArchiveMember, IntakeLimits, Meter
 from harness.errors import ArchiveError, UsageError
 
 
@@ -134,7 +127,7 @@ def open_regular(path: str) -> Iterator[BinaryIO]:
 
 def _sha256(file: BinaryIO) -> str:
     digest = hashlib.sha256()
-    while piece := file.read(PIECE):
+    while piece := file.read(archive_streams.PIECE):
         digest.update(piece)
     file.seek(0)
     return digest.hexdigest()
@@ -144,10 +137,10 @@ def _members(
     source: reading.OpenArchive, meter: Meter
 ) -> Iterator[tuple[tuple[str, ...], ArchiveMember]]:
     """Yield each member with the parts of its name, which leads nowhere else."""
-    names = MemberNames()
+    names = archive_streams.MemberNames()
     for member in source.members:
         meter.member()
-        parts = check_name(member.name, meter.limits)
+        parts = archive_streams.check_name(member.name, meter.limits)
         if parts:
             names.add(parts, member.is_folder)
             yield parts, member
@@ -166,11 +159,8 @@ def _write(member: ArchiveMember, place: Path) -> None:
             file.write(piece)
 
 
-# --- The place of a submission's one folder in an archive ----------------------------------------
-
-
 class Placing(NamedTuple):
-    """Place of the folder, with a note about it."""
+    """The place of a submission's one folder in an archive, with a note about it."""
 
     root: str  # what the names of its files begin with: "", or ends in a slash
     remark: str  # a sentence when it is not where it should be
@@ -181,33 +171,21 @@ def place(names: Collection[str], folder: str) -> Placing:
 
     One folder around it is allowed, another name of it too, and even none; each is said.
     """
-    if _any_below(names, f"{folder}/"):
-        return _within_itself(names, folder)
+    root = f"{folder}/"
+    if own := [name for name in names if name.startswith(root)]:
+        # The folder is the one of the same name in it, if that has all its files.
+        while all(name.startswith(f"{root}{folder}/") for name in own):
+            root += f"{folder}/"
+        remark = f"The folder {folder} is wrapped in another of the same name: one is expected."
+        return Placing(root, remark if root != f"{folder}/" else "")
     tops = {name.partition("/")[0] for name in names}
     top = tops.pop() if len(tops) == 1 else ""
     if not top or not all("/" in name for name in names):
         return Placing("", f"The files are not in a folder {folder}, as they should be.")
-    if _any_below(names, f"{top}/{folder}/"):
+    if any(name.startswith(f"{top}/{folder}/") for name in names):
         remark = f"The folder {folder} is wrapped in another, {top!r}: one is allowed."
         return Placing(f"{top}/{folder}/", remark)
     return Placing(f"{top}/", f"The folder is called {top!r}, it should be called {folder}.")
-
-
-def _within_itself(names: Collection[str], folder: str) -> Placing:
-    """Return where the folder is, or the one of the same name in it, if that has all its files."""
-    root = f"{folder}/"
-    own = [name for name in names if name.startswith(root)]
-    while all(name.startswith(f"{root}{folder}/") for name in own):
-        root += f"{folder}/"
-    remark = f"The folder {folder} is wrapped in another of the same name: one is expected."
-    return Placing(root, remark if root != f"{folder}/" else "")
-
-
-def _any_below(names: Collection[str], prefix: str) -> bool:
-    return any(name.startswith(prefix) for name in names)
-
-
-# --- Packs a folder into an archive, as it should be submitted -----------------------------------
 
 
 class TooManyFilesError(UsageError):
@@ -251,7 +229,9 @@ def pack(target: Path, folder: str, source: Path, names: Iterable[str]) -> None:
         UsageError: a file cannot be read, or the archive not be written.
     """
     with _open_target(target, "w:gz") as archive:
-        archive.addfile(_folder(folder))
+        member = tarfile.TarInfo(folder)
+        member.type, member.mode = tarfile.DIRTYPE, file_system.FOLDER
+        archive.addfile(member)
         for name in names:
             archive.addfile(*_member(f"{folder}/{name}", source / name))
 
@@ -282,12 +262,6 @@ def _open_target(target: Path, mode: Literal["w", "w:gz"]) -> Iterator[tarfile.T
         raise UsageError(f"cannot write {target}: {error.filename}: {error.strerror}") from None
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _folder(name: str) -> tarfile.TarInfo:
-    member = tarfile.TarInfo(name)
-    member.type, member.mode = tarfile.DIRTYPE, file_system.FOLDER
-    return member
 
 
 def _member(name: str, path: Path) -> tuple[tarfile.TarInfo, io.BytesIO]:

@@ -7,7 +7,7 @@ import re
 import time
 import unicodedata
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from harness.errors import ArchiveError
@@ -75,9 +75,7 @@ class Meter:
             )
 
 
-# --- The kind of a submitted file, detected from its first bytes and not from its name -----------
-
-
+# The kind of a submitted file is detected from its first bytes and not from its name.
 TAR, GZIP, XZ, ZIP = "tar", "gzip", "xz", "zip"
 HEAD = 512  # bytes that are needed
 _OCTAL = frozenset(b"01234567")
@@ -94,12 +92,7 @@ _OTHERS = (
     (b"\x89PNG", "a picture"),
     (b"\xd0\xcf\x11\xe0", "a Word document"),
 )
-_SUFFIXES = {
-    GZIP: (".tgz", ".tar.gz"),
-    XZ: (".tar.xz", ".txz"),
-    TAR: (".tar",),
-    ZIP: (".zip",),
-}
+_SUFFIXES = {GZIP: (".tgz", ".tar.gz"), XZ: (".tar.xz", ".txz"), TAR: (".tar",), ZIP: (".zip",)}
 WORDS = {
     GZIP: "a tar archive compressed with gzip",
     XZ: "a tar archive compressed with xz",
@@ -118,19 +111,12 @@ def kind(head: bytes) -> str:
 
 def is_tar_header(block: bytes) -> bool:
     """Whether a block of 512 bytes is the header of a tar member, as its checksum says."""
-    return len(block) == HEAD and _sum_in(block) in _sums(block)
-
-
-def _sum_in(block: bytes) -> int | None:
-    """Return the checksum that a header has; None if it has no number."""
     digits = block[148:156].strip(b" \0")
-    return int(digits, 8) if digits and set(digits) <= _OCTAL else None
-
-
-def _sums(block: bytes) -> tuple[int, int]:
-    """Return the checksum of a header, and as some old programs have it, of signed bytes."""
+    if len(block) != HEAD or not digits or not set(digits) <= _OCTAL:
+        return False
     rest = block[:148] + b" " * 8 + block[156:]
-    return sum(rest), sum(byte - 256 if byte > 127 else byte for byte in rest)
+    signed = (byte - 256 if byte > 127 else byte for byte in rest)  # as some old programs add up
+    return int(digits, 8) in (sum(rest), sum(signed))
 
 
 def describe_kind(head: bytes) -> str:
@@ -155,9 +141,6 @@ def describe_mismatch(name: str, kind: str) -> str:
     if not promised:
         return f"It is {WORDS[kind]}, though its name does not say so."
     return f"It is {WORDS[kind]}, though its name says {WORDS[promised]}."
-
-
-# --- The bytes of an archive, decompressed piece by piece and counted ----------------------------
 
 
 PIECE = 1 << 16
@@ -190,10 +173,6 @@ class _Gzip:
         return self._inner.decompress(self._inner.unconsumed_tail + data, most)
 
 
-def _new_xz() -> lzma.LZMADecompressor:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
-
-
 def pieces(file: BinaryIO, kind: str) -> Iterator[bytes]:
     """Yield the unpacked bytes of a tar archive, compressed or not, in small pieces."""
     if kind == TAR:
@@ -201,7 +180,7 @@ def pieces(file: BinaryIO, kind: str) -> Iterator[bytes]:
             yield piece
         return
     try:
-        yield from _decompress(file, _Gzip if kind == GZIP else _new_xz)
+        yield from _decompress(file, kind)
     except (zlib.error, lzma.LZMAError) as error:
         if "Memory" in str(error):
             most = f"{_XZ_MEMORY:,} bytes"
@@ -209,13 +188,12 @@ def pieces(file: BinaryIO, kind: str) -> Iterator[bytes]:
         raise ArchiveError(f"its compressed data is damaged ({error})") from None
 
 
-def _decompress(
-    file: BinaryIO, new: Callable[[], _Gzip | lzma.LZMADecompressor]
-) -> Iterator[bytes]:
+def _decompress(file: BinaryIO, kind: str) -> Iterator[bytes]:
     """Yield what one compressed stream after the other holds; zeros may fill up the end."""
     data = file.read(PIECE)
     while data:
-        stream = new()
+        is_gzip = kind == GZIP
+        stream = _Gzip() if is_gzip else lzma.LZMADecompressor(lzma.FORMAT_XZ, _XZ_MEMORY)
         while not stream.eof:
             is_empty = stream.needs_input  # else it may have more, or just the piece that it gave
             data = data or (file.read(PIECE) if is_empty else b"")
@@ -225,14 +203,9 @@ def _decompress(
             elif is_empty and not (data or stream.eof):
                 raise ArchiveError("it is cut off in the middle of its compressed data")
             data = b""
-        data = _without_padding(stream.unused_data, file)
-
-
-def _without_padding(data: bytes, file: BinaryIO) -> bytes:
-    while not (data := data.lstrip(b"\0")):
-        if not (data := file.read(PIECE)):
-            return b""
-    return data
+        data = stream.unused_data.lstrip(b"\0")
+        while not data and (padding := file.read(PIECE)):
+            data = padding.lstrip(b"\0")
 
 
 class Stream:
@@ -258,9 +231,6 @@ class Stream:
             found.append(piece)
             size -= len(piece)
         return b"".join(found)
-
-
-# --- The members of an archive: their names, which are taken, and which clash --------------------
 
 
 class ArchiveMember(NamedTuple):

@@ -1,4 +1,8 @@
-"""Archives read by confined children, and how much of what those say is believed: nothing."""
+"""Archives read by confined children, and how much of what those say is believed: nothing.
+
+:mod:`harness.archives.reader_server` decides what a child may do. A child that dies, hangs or
+talks nonsense is an error of the harness, whatever made it so, and costs no mark.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,6 @@ from harness.archives.archive_streams import ArchiveMember, Meter
 from harness.archives.reader_server import Request, read_kind, read_members
 from harness.errors import ReadingFailedError
 from harness.sandbox import landlock, seccomp
-
-# :mod:`harness.archives.reader_server` decides what a child may do, and
-# :mod:`harness.archives.confined_reading` reads what it says. A child that dies, hangs or talks
-# nonsense is an error of the harness, whatever made it so, and costs no mark.
-
 
 _ROOM = Path(__file__).resolve().parents[2]
 PROGRAM = (
@@ -145,21 +144,17 @@ class _Pipe:
         found = [self._rest]
         missing = count - len(self._rest)
         while missing > 0:
-            piece = self._some()
+            left = self._ends - time.monotonic()
+            if left <= 0 or not self._poll.poll(left * 1000):
+                raise ReadingFailedError("the reader of an archive did not end in time")
+            piece = os.read(self._descriptor, _PIECE)
+            if not piece:
+                raise ReadingFailedError("the reader of an archive died")
             found.append(piece)
             missing -= len(piece)
         data = b"".join(found)
         self._rest = data[count:]
         return data[:count]
-
-    def _some(self) -> bytes:
-        left = self._ends - time.monotonic()
-        if left <= 0 or not self._poll.poll(left * 1000):
-            raise ReadingFailedError("the reader of an archive did not end in time")
-        piece = os.read(self._descriptor, _PIECE)
-        if not piece:
-            raise ReadingFailedError("the reader of an archive died")
-        return piece
 
     def close(self) -> None:
         """Hear no more: a child that still talks ends."""

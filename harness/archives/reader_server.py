@@ -26,7 +26,7 @@ from typing import BinaryIO, NamedTuple
 
 from harness.archives import archive_streams, reading
 from harness.archives.archive_streams import MIB, ArchiveMember, IntakeLimits, Meter
-from harness.archives.reading import OpenArchive
+from harness.archives.reading import OpenArchive, Reader
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.sandbox import landlock, plan, seccomp
 from harness.text import one_line
@@ -34,9 +34,7 @@ from harness.text import one_line
 KIND, MEMBER, DATA, END, REFUSED, FAULT = b"K", b"M", b"D", b"E", b"R", b"F"
 
 _HEAD = struct.Struct("!cI")
-
 _LONGEST = 1 << 20  # bytes of a frame
-
 _MOST_SAID = 500  # characters of a message
 
 Take = Callable[[int], bytes]  # so many bytes, from the reader
@@ -82,8 +80,11 @@ def read_members(take: Take, most: int) -> Iterator[ArchiveMember]:
     heard = _Heard(take, most)
     heard.next()
     while heard.kind == MEMBER:
-        name, is_folder, executable, size = _check_member(_json(heard.payload))
-        content = heard.content(size)
+        match _json(heard.payload):
+            case [str(name), bool(is_folder), bool(executable), int(size)] if size >= 0:
+                content = heard.content(size)
+            case _:
+                raise ReadingFailedError("the reader of an archive does not say what a member is")
         yield ArchiveMember(name, is_folder, executable, size, content)
         for _ in content:
             pass
@@ -147,14 +148,6 @@ def _text(value: object) -> str:
     return one_line(str(value), _MOST_SAID)
 
 
-def _check_member(value: object) -> tuple[str, bool, bool, int]:
-    match value:
-        case [str(name), bool(is_folder), bool(executable), int(size)] if size >= 0:
-            return name, is_folder, executable, size
-    raise ReadingFailedError("the reader of an archive does not say what a member is")
-
-
-# --- A small process that has archives read: each by a child that can do nothing else ------------
 # A child is given an archive, open for reading, and the end of a pipe to write to. Before it looks
 # at a byte it gives up all else, for good: system calls other than those for computing with what
 # it has, files, rights, memory and time without limit. An attacker who takes it over by a hole in
@@ -164,11 +157,8 @@ def _check_member(value: object) -> tuple[str, bool, bool, int]:
 # The server forks, so that no archive pays for the start of a Python; it has no secrets, for it
 # was executed anew, with an empty environment. It ends when the process that started it does.
 
-
 _LONGEST_REQUEST = 1 << 14
 _MEMORY = 1024 * MIB  # of addresses; xz may have 96 MiB, the directory of a large download 400
-
-Read = Callable[[BinaryIO, Meter], reading.OpenArchive]
 
 
 class Request(NamedTuple):
@@ -188,7 +178,7 @@ class Request(NamedTuple):
         return Request(IntakeLimits(*allowed), seconds)
 
 
-def main(descriptor: int, read: Read = reading.read_here) -> None:
+def main(descriptor: int, read: Reader = reading.read_here) -> None:
     """Serve the process at the other end of the socket ``descriptor`` until it hangs up."""
     os.setsid()  # a Ctrl-C at the terminal is for that process
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children leave nothing to be waited for
@@ -224,7 +214,7 @@ def _receive(control: socket.socket) -> _ReceivedArchive | None:
     return _ReceivedArchive(Request.unpack(message), *descriptors) if message else None
 
 
-def _fork(message: _ReceivedArchive, calls: bytes, control: socket.socket, read: Read) -> None:
+def _fork(message: _ReceivedArchive, calls: bytes, control: socket.socket, read: Reader) -> None:
     """Have a child read an archive; if it ends in the middle, that tells of a fault."""
     with contextlib.suppress(OSError):  # there is no room for another process
         if os.fork() == 0:
@@ -236,7 +226,7 @@ def _fork(message: _ReceivedArchive, calls: bytes, control: socket.socket, read:
     os.close(message.sink)
 
 
-def _answer(message: _ReceivedArchive, calls: bytes, read: Read) -> None:
+def _answer(message: _ReceivedArchive, calls: bytes, read: Reader) -> None:
     """Read an archive, confined, and say what is in it."""
     archive, sink = os.fdopen(message.archive, "rb"), os.fdopen(message.sink, "wb")
     size = archive.seek(0, os.SEEK_END)
@@ -255,14 +245,12 @@ def _confine(request: Request, calls: bytes) -> None:
     """Take on limits, and give up all system calls except those of a filter."""
     seconds = int(request.seconds) + 1
     signal.setitimer(signal.ITIMER_REAL, request.seconds)  # which ends us
-    none = (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC)
-    plan.set_limits(
-        0,
-        [
-            (resource.RLIMIT_AS, _MEMORY, _MEMORY),
-            (resource.RLIMIT_CPU, seconds, seconds),
-            (resource.RLIMIT_CORE, 0, 0),
-            *((kind, 0, 0) for kind in none),
-        ],
+    none = (
+        resource.RLIMIT_CORE,
+        resource.RLIMIT_FSIZE,
+        resource.RLIMIT_NOFILE,
+        resource.RLIMIT_NPROC,
     )
+    limits = [(resource.RLIMIT_AS, _MEMORY, _MEMORY), (resource.RLIMIT_CPU, seconds, seconds)]
+    plan.set_limits(0, [*limits, *((kind, 0, 0) for kind in none)])
     landlock.filter_system_calls(calls)

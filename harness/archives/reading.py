@@ -18,15 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from harness.archives import archive_streams
-from harness.archives.archive_streams import (
-    KIB,
-    PIECE,
-    ArchiveMember,
-    Meter,
-    Stream,
-    is_tar_header,
-    pieces,
-)
+from harness.archives.archive_streams import KIB, PIECE, ArchiveMember, Meter, Stream
 from harness.errors import ArchiveError
 
 _BLOCK = 512
@@ -81,7 +73,7 @@ def _next_header(stream: Stream) -> _TarHeader | None:
 
 
 def _parse(block: bytes) -> _TarHeader:
-    if not is_tar_header(block):
+    if not archive_streams.is_tar_header(block):
         raise ArchiveError("it is damaged: the header of a member cannot be read")
     name = _text(block[:100])
     if block[257:263] == b"ustar\0" and block[345]:  # GNU's own has other things there
@@ -180,11 +172,9 @@ def _exactly(stream: Stream, size: int, name: str) -> bytes:
     return content
 
 
-# --- The members of a zip archive: files and folders, stored or deflated -------------------------
 # A zip names its members twice, in a directory at its end and before each member's data. Both must
 # say the same, and no two members may share data: archives that are read in one way by one program
 # and in another by the next, and the best of the bombs, do not.
-
 
 _END = struct.Struct("<4s4H2LH")  # end of central directory record
 _ENTRY = struct.Struct("<4s6H3L5H2L")  # a central directory header
@@ -203,7 +193,6 @@ class _ZipEntry(NamedTuple):
     raw_name: bytes
     name: str
     method: int
-    flags: int
     crc: int
     packed: int
     size: int
@@ -236,9 +225,15 @@ def zip_members(file: BinaryIO, meter: Meter) -> Iterator[ArchiveMember]:
 
 
 def _directory(file: BinaryIO, meter: Meter) -> list[_ZipEntry]:
-    end = _end_record(file)
-    _check_ends(end)
-    count, size, offset = end[:3]
+    count, size, offset, before, behind = _end_record(file)
+    if behind > 0:
+        raise ArchiveError(f"there are {behind:,} more bytes behind the end of the archive")
+    if behind < 0:
+        raise ArchiveError("it is cut off in the middle of the comment at its end")
+    if before > 0:
+        raise ArchiveError(_BEFORE.format(before))
+    if before < 0:
+        raise ArchiveError("it is damaged: its directory is not where it says")
     if count > meter.limits.members:
         raise ArchiveError(f"it has {count:,} members; the limit is {meter.limits.members:,}")
     if size > count * (_ENTRY.size + 4 * 1024):
@@ -279,17 +274,6 @@ def _end_record(file: BinaryIO) -> _End:
     return _End(count, size, offset, before, len(tail) - place - _END.size - comment)
 
 
-def _check_ends(end: _End) -> None:
-    if end.behind > 0:
-        raise ArchiveError(f"there are {end.behind:,} more bytes behind the end of the archive")
-    if end.behind < 0:
-        raise ArchiveError("it is cut off in the middle of the comment at its end")
-    if end.before > 0:
-        raise ArchiveError(_BEFORE.format(end.before))
-    if end.before < 0:
-        raise ArchiveError("it is damaged: its directory is not where it says")
-
-
 def is_self_extracting(file: BinaryIO) -> bool:
     """Whether a file that does not begin like a zip archive ends like one."""
     try:
@@ -307,9 +291,17 @@ def _entry(data: bytes) -> tuple[_ZipEntry, bytes]:
     raw = data[_ENTRY.size : _ENTRY.size + name_size]
     mode = how >> 16 if maker >> 8 in (_UNIX, _MACOS) else 0
     name = _decode(raw, flags)
-    entry = _ZipEntry(raw, name, method, flags, crc, packed, size, mode, offset)
-    _check_entry(entry)
-    return entry, data[rest:]
+    kind = stat.S_IFMT(mode)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        what = "a symbolic link" if kind == stat.S_IFLNK else "a device or the like"
+        raise ArchiveError(f"{what}: only files and folders are taken", name)
+    if flags & _ENCRYPTED:
+        raise ArchiveError("it is encrypted", name)
+    if method not in (_STORED, _DEFLATED):
+        raise ArchiveError(f"it is compressed in an unusual way ({method})", name)
+    if _ZIP64 in (size, packed, offset):
+        raise ArchiveError(_IS_ZIP64, name)
+    return _ZipEntry(raw, name, method, crc, packed, size, mode, offset), data[rest:]
 
 
 def _decode(raw: bytes, flags: int) -> str:
@@ -320,19 +312,6 @@ def _decode(raw: bytes, flags: int) -> str:
         if flags & _UTF8:
             return raw.decode(errors="surrogateescape")
         return raw.decode("cp437")
-
-
-def _check_entry(entry: _ZipEntry) -> None:
-    kind = stat.S_IFMT(entry.mode)
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        what = "a symbolic link" if kind == stat.S_IFLNK else "a device or the like"
-        raise ArchiveError(f"{what}: only files and folders are taken", entry.name)
-    if entry.flags & _ENCRYPTED:
-        raise ArchiveError("it is encrypted", entry.name)
-    if entry.method not in (_STORED, _DEFLATED):
-        raise ArchiveError(f"it is compressed in an unusual way ({entry.method})", entry.name)
-    if _ZIP64 in (entry.size, entry.packed, entry.offset):
-        raise ArchiveError(_IS_ZIP64, entry.name)
 
 
 def _data_start(file: BinaryIO, entry: _ZipEntry) -> int:
@@ -383,9 +362,6 @@ def _inflate(stream: zlib._Decompress, data: bytes, name: str) -> Iterator[bytes
             yield piece
 
 
-# --- Who reads an archive: this process itself, or a child that can do nothing else --------------
-
-
 class OpenArchive(NamedTuple):
     """An archive that is being read."""
 
@@ -402,13 +378,6 @@ def read_here(file: BinaryIO, meter: Meter) -> OpenArchive:
     Raises:
         ArchiveError: it is not an archive; or, while the members are read, it is refused.
     """
-    kind = _kind(file)
-    if kind == archive_streams.ZIP:
-        return OpenArchive(kind, zip_members(file, meter))
-    return OpenArchive(kind, tar_members(Stream(pieces(file, kind), meter)))
-
-
-def _kind(file: BinaryIO) -> str:
     head = file.read(archive_streams.HEAD)
     file.seek(0)
     kind = archive_streams.kind(head)
@@ -416,7 +385,9 @@ def _kind(file: BinaryIO) -> str:
         is_zip = is_self_extracting(file)
         what = "a self-extracting zip archive" if is_zip else archive_streams.describe_kind(head)
         raise ArchiveError(f"it is {what}, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip")
-    return kind
+    if kind == archive_streams.ZIP:
+        return OpenArchive(kind, zip_members(file, meter))
+    return OpenArchive(kind, tar_members(Stream(archive_streams.pieces(file, kind), meter)))
 
 
 _chosen: Reader | None = None

@@ -17,7 +17,6 @@ from harness.records import FileResult, Progress, Repeat, RunResult, Verdict
 from harness.report.file_view import FileView
 from harness.report.tally import never_answers
 from harness.report.views import Views
-from harness.running.gathering import RunListeners
 from harness.running.rerun import believe, fails_by_choice
 from harness.running.runs import run
 from harness.sandbox.levels import EscapeError
@@ -72,7 +71,6 @@ def run_public_tests(
     """
     program, folder = assignment.start(room)
     home = room / assignment.archive.folder
-    tests = [str(path) for path in assignment.public_cases()]
     own = options._replace(
         limits=assignment.limits,
         box=assignment.box,
@@ -87,37 +85,35 @@ def run_public_tests(
     if assignment.python:
         own = own._replace(python=assignment.python.described)
     try:
-        return TrialResult(
-            _run(assignment, program, tests, own, RunListeners(on_progress, on_file)), ""
-        )
+        return TrialResult(_run(assignment, program, own, on_file, on_progress), "")
     except EscapeError:
         raise
     except SandboxError as error:
         if options.sandbox != "auto":
             raise
         own = own._replace(sandbox="off")
-        plain = _run(assignment, program, tests, own, RunListeners(on_progress, on_file))
+        plain = _run(assignment, program, own, on_file, on_progress)
         return TrialResult(plain, str(error))
 
 
 def _run(
     assignment: Assignment,
     program: str,
-    tests: Sequence[str],
     options: Options,
-    listeners: RunListeners,
+    on_file: Callable[[FileResult], None] | None,
+    on_progress: Callable[[Progress], None] | None,
 ) -> RunResult:
     """Run the files; those with a failed choice once more, one at a time, before they are told.
 
     All are told in their order: those after such a file wait for it.
     """
-    tell, command_properties = listeners.on_file or (lambda _: None), assignment.command_properties
+    tell, command_properties = on_file or (lambda _: None), assignment.command_properties
     held: list[FileResult] = []
     result = run(
         program,
-        tests,
+        list(map(str, assignment.public_cases())),
         options,
-        listeners.on_progress,
+        on_progress,
         lambda file: (
             held.append(file) if held or fails_by_choice(file, command_properties) else tell(file)
         ),

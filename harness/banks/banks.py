@@ -18,7 +18,6 @@ from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import Gathered
 from harness.records import CaseFile, FileResult, Verdict
-from harness.running.gathering import RunListeners
 from harness.running.runs import run_gathered
 from harness.specifications.record import Specification
 from harness.toml_schema import Field, KeyPlace
@@ -223,8 +222,7 @@ class EngineAsker:
             engine.command,
             Gathered(tuple(cases)),
             options,
-            RunListeners(),
-            self._command_properties,
+            command_properties=self._command_properties,
             is_proven=self._is_proven,
         )
         if result.faults:

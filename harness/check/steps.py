@@ -3,8 +3,9 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -202,28 +203,20 @@ def look(context: CheckContext) -> CheckedFiles:
     Raises:
         ArchiveError: it is refused.
     """
-    source = context.options.source
-    context.sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")
-    return _folder(context, source) if source.is_dir() else _archive(context, source)
-
-
-def _folder(context: CheckContext, source: Path) -> CheckedFiles:
-    sayer, assignment = context.sayer, context.assignment
-    folder = assignment.archive.folder
-    names, odd = files_in(source)
-    found = sort_files(names, "", assignment.files)
-    if source.name != folder:
-        sayer.note(f"The folder is called {source.name!r}; in the archive it is {folder}.")
-    sizes = {name: (source / name).stat().st_size for name in found.kept}
-    _describe(context, found, sizes)
-    if odd:
-        sayer.note(f"left out, links and the like: {', '.join(map(escape_controls, odd))}")
-    copy = source / (assignment.engine.overlay or "none")
-    return CheckedFiles(source, found, copy if copy.is_dir() else None)
-
-
-def _archive(context: CheckContext, source: Path) -> CheckedFiles:
     sayer, assignment, room = context.sayer, context.assignment, context.room
+    source, overlay = context.options.source, assignment.engine.overlay
+    sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")
+    if source.is_dir():
+        folder = assignment.archive.folder
+        names, odd = files_in(source)
+        found = sort_files(names, "", assignment.files)
+        if source.name != folder:
+            sayer.note(f"The folder is called {source.name!r}; in the archive it is {folder}.")
+        _describe(context, found, {name: (source / name).stat().st_size for name in found.kept})
+        if odd:
+            sayer.note(f"left out, links and the like: {', '.join(map(escape_controls, odd))}")
+        copy = source / (overlay or "none")
+        return CheckedFiles(source, found, copy if copy.is_dir() else None)
     inside = inspect_archive(str(source), assignment)
     contents, found = inside.contents, inside.found
     count = number_of(len(contents.files), "file")
@@ -232,7 +225,6 @@ def _archive(context: CheckContext, source: Path) -> CheckedFiles:
         sayer.note(remark)
     _describe(context, found, inside.sizes)
     workspace.unpack(str(source), room / "given", inside.root, found.kept)
-    overlay = assignment.engine.overlay
     workspace.unpack_copy(str(source), room / "copy", found.forbidden, overlay)
     return CheckedFiles(room / "given", found, room / "copy" if found.forbidden else None)
 
@@ -257,32 +249,25 @@ def build_and_show(context: CheckContext) -> bool:
     """Build on the stage and show what is said; return whether there is something to be run."""
     sayer, assignment = context.sayer, context.assignment
     if assignment.build:
-        sayer.step(f"The build: {'; '.join(map(_show_step, assignment.build.steps))}")
+        words = (step[2:] if step[:2] == ("sh", "-c") else step for step in assignment.build.steps)
+        steps = (
+            " ".join(step).replace("{adapter}/", "").replace("{folder}/", "") for step in words
+        )
+        sayer.step(f"The build: {'; '.join(map(one_line, steps))}")
     made = build(assignment, context.stage, context.options.sandbox)
     if made is None:
         return True
-    lines = escape_controls(made.output).rstrip().splitlines()
-    for line in _shorten(lines):
+    lines = shown = escape_controls(made.output).rstrip().splitlines()
+    if (left_out := len(lines) - _SHOWN) > 0:  # a compiler's first error counts most
+        cut = _SHOWN * 3 // 4
+        shown = [*lines[:cut], f"[… {left_out} lines …]", *lines[-(_SHOWN - cut) :]]
+    for line in shown:
         sayer.note(line)
     if made.ok:
         sayer.note("built" if lines else "built, with no output")
     else:
         sayer.faults([one_line(made.message)])
     return made.ok
-
-
-def _show_step(step: tuple[str, ...]) -> str:
-    words = step[2:] if step[:2] == ("sh", "-c") else step
-    return one_line(" ".join(words).replace("{adapter}/", "").replace("{folder}/", ""))
-
-
-def _shorten(lines: list[str]) -> list[str]:
-    """Return the first lines and the last: a compiler's first error counts most."""
-    left_out = len(lines) - _SHOWN
-    if left_out <= 0:
-        return lines
-    cut = _SHOWN * 3 // 4
-    return [*lines[:cut], f"[… {left_out} lines …]", *lines[-(_SHOWN - cut) :]]
 
 
 class Testing:
@@ -299,25 +284,25 @@ class Testing:
     def run(self) -> TrialResult:
         """Run them against what lies on the stage."""
         self._sayer.step("The public tests")
-        wanted = self._context.options
+        wanted, live = self._context.options, self._live
         lines = wanted.line or None
         options = Options(
             sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG, lines=lines
         )
-        update = self._live.update if self._live else None
+
+        def tell(file: FileResult) -> None:
+            with live.hide() if live else nullcontext():
+                self._tell(file)
+
         try:
             trial = run_public_tests(
-                self._assignment, self._context.stage, options, self._tell_of, update
+                self._assignment, self._context.stage, options, tell, live.update if live else None
             )
         finally:
-            if self._live:
-                self._live.stop()
+            if live:
+                live.stop()
         self._sum_up(trial)
         return trial
-
-    def _tell_of(self, file: FileResult) -> None:
-        with self._live.hide() if self._live else nullcontext():
-            self._tell(file)
 
     def _tell(self, file: FileResult) -> None:
         """Say how one case file went, and show what went wrong."""
@@ -332,7 +317,7 @@ class Testing:
         self._sayer.paragraphs(self._sayer.terminal.file(seen))
 
     def _sum_up(self, trial: TrialResult) -> None:
-        sayer, files = self._sayer, trial.result.files
+        sayer, files, assignment = self._sayer, trial.result.files, self._assignment
         counts = phrases(total(map(tally, files)))
         sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
         for one in diagnoses(files):
@@ -341,36 +326,29 @@ class Testing:
             for other in others:
                 sayer.note(f"  - {other}", "warn")
         for paths in paths_of_crashes(files).values():
-            names = ", ".join(shorten_path(path, self._assignment) for path in paths)
+            names = ", ".join(shorten_path(path, assignment) for path in paths)
             if len(paths) > 1:
                 sayer.note(f"the same engine failure in {len(paths)} case files: {names}", "bad")
-        if python := self._assignment.python:
-            what = "adapter" if self._assignment.adapter else "engine"
+        if python := assignment.python:
+            what = "adapter" if assignment.adapter else "engine"
             sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
-            for advice in self._advice(files):
-                sayer.note(f"{advice}.", "warn")
+            folder = assignment.engine.overlay
+            if (
+                not folder or (self._context.stage / folder).is_dir()
+            ):  # a module may be that folder's
+                reasons = (one.reason for file in files for one in file.failures)
+                for advice in dict.fromkeys(filter(None, map(advise_on_module, reasons))):
+                    sayer.note(f"{advice}.", "warn")
         if trial.no_sandbox:
             sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
         else:
             sayer.note(f"Run in a sandbox, {trial.result.options['sandbox']}.")
         sayer.wrong += troubles(trial.result)
         sayer.unknown += unknowns(trial.result)
-        sayer.odd += _odd(files)
-
-    def _advice(self, files: Sequence[FileResult]) -> list[str]:
-        """Return what to do about packages; a module may be the missing folder's."""
-        overlay = self._assignment.engine.overlay
-        if overlay and not (self._context.stage / overlay).is_dir():
-            return []
-        reasons = (one.reason for file in files for one in file.failures)
-        return list(dict.fromkeys(filter(None, map(advise_on_module, reasons))))
-
-
-def _odd(files: Sequence[FileResult]) -> list[str]:
-    """Return what costs no test here, and may well do so elsewhere."""
-    count = sum(bool(file.warnings) for file in files)
-    where = f"in {count} of {number_of(len(files), 'file')}"
-    return [f"the engine violates the protocol {where}, see '! protocol' above"] if count else []
+        if count := sum(bool(file.warnings) for file in files):  # it may cost a test elsewhere
+            where = f"in {count} of {number_of(len(files), 'file')}"
+            odd = f"the engine violates the protocol {where}, see '! protocol' above"
+            sayer.odd.append(odd)
 
 
 # --- Archives: one made and unpacked as the teacher will, the log added, a last look -------------
@@ -408,11 +386,13 @@ def overlay(context: CheckContext, copy: Path | None) -> None:
 
     ``copy``: what came with the submission.
     """
-    sayer, name = context.sayer, context.assignment.engine.overlay
+    sayer, name, options = context.sayer, context.assignment.engine.overlay, context.options
     if not name:
         return
     sayer.step(f"The course folder {name}")
-    source = _overlay_source(context, name)
+    # The folder named, or the teacher's, or the one beside the checked files.
+    places = (context.assignment.place / name, options.source.parent / name)
+    source = options.overlay or next((place for place in places if place.is_dir()), None)
     if source is None:
         sayer.note(f"Course folder {name} not found: give it with --overlay.", "warn")
         return
@@ -423,44 +403,35 @@ def overlay(context: CheckContext, copy: Path | None) -> None:
         sayer.remarks([describe_changed_copy(changed)])
 
 
-def _overlay_source(context: CheckContext, name: str) -> Path | None:
-    """Return the folder named, or the teacher's, or the one beside the checked files."""
-    if context.options.overlay:
-        return context.options.overlay
-    places = (context.assignment.place / name, context.options.source.parent / name)
-    return next((place for place in places if place.is_dir()), None)
-
-
 def write_archive(context: CheckContext, files: CheckedFiles, status: int) -> tuple[str, ...]:
-    """Write the log, if one is asked for, and the archive; return the names of its files."""
-    names = files.sorted_files.kept
-    if context.assignment.files.log:
-        names = (*names, _write_log(context, files, status))
+    """Write the log, if one is asked for, and the archive; return the names of its files.
+
+    The log closes the transcript. It goes to what is submitted, and to the folder that was given.
+    """
+    names, sayer, source = files.sorted_files.kept, context.sayer, context.options.source
+    form, log = context.assignment.archive, context.assignment.files.log
+    if log:
+        sayer.step(f"The log {log}, and the archive {form.name} with it")
+        digests = public_tests.digests_in(files.folder, names)
+        for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
+            sayer.note(line)
+        sayer.note(f"The log ends here; it is added to {form.folder}, and that is packed again.")
+        transcript = sayer.transcript.close(status)
+        (files.folder / log).write_bytes(transcript)
+        if source.is_dir():
+            try:
+                (source / log).write_bytes(transcript)
+            except OSError as error:
+                raise UsageError(f"cannot write {source / log}: {error.strerror}") from None
+        names = (*names, log)
     # Keep the archive that was given, if the new one would take its place.
     target = context.archive
-    if target.exists() and target.samefile(context.options.source):
+    if target.exists() and target.samefile(source):
         kept = target.with_name(f"before-{target.name}")
         target.replace(kept)
-        context.sayer.note(f"The archive that was given is now called {kept.name}.")
-    pack(context.archive, context.assignment.archive.folder, files.folder, names)
+        sayer.note(f"The archive that was given is now called {kept.name}.")
+    pack(context.archive, form.folder, files.folder, names)
     return names
-
-
-def _write_log(context: CheckContext, files: CheckedFiles, status: int) -> str:
-    """Close the transcript; it goes to what is submitted, and to the folder that was given."""
-    form, log = context.assignment.archive, context.assignment.files.log
-    context.sayer.step(f"The log {log}, and the archive {form.name} with it")
-    digests = public_tests.digests_in(files.folder, files.sorted_files.kept)
-    for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
-        context.sayer.note(line)
-    context.sayer.note(
-        f"The log ends here; it is added to {form.folder}, and that is packed again."
-    )
-    transcript = context.sayer.transcript.close(status)
-    (files.folder / log).write_bytes(transcript)
-    if context.options.source.is_dir():
-        _write(context.options.source / log, transcript)
-    return log
 
 
 def last_look(context: CheckContext, files: CheckedFiles, names: tuple[str, ...]) -> None:
@@ -475,13 +446,6 @@ def last_look(context: CheckContext, files: CheckedFiles, names: tuple[str, ...]
     if workspace.list_differences(files.folder, last) or len(contents.files) != len(names):
         sayer.wrong.append(f"{name} differs from the tested files")
     sayer.note(public_tests.hash_line("archive", contents.sha256))
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
 # --- The order of a check, and its last sentence -------------------------------------------------
@@ -500,7 +464,11 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
     title = f"check for {options.assignment.title} ({options.assignment.key})"
     sayer.say(f"gtp-harness {__version__}: {title}")
     needs.require(options.assignment)
-    with workspace.workspace() as room, _with_python(options, sayer) as assignment:
+    told = partial(sayer.note, color="dim")  # the Python of the course is built if need be
+    with (
+        workspace.workspace() as room,
+        with_python(options.assignment, options.python, told) as assignment,
+    ):
         context = CheckContext(options._replace(assignment=assignment), room, sayer)
         try:
             given = look(context)
@@ -510,7 +478,11 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
             sayer.note(f"The archive is refused: {error}.", "bad")
             sayer.say(f"\nDo not hand it in: {error}.")
             return ExitCode.BROKEN
-        status = _tests(context)
+        status = ExitCode.BROKEN
+        if build_and_show(context):
+            status = exit_code(Testing(context).run().result)
+            if status == ExitCode.OK and sayer.wrong:
+                status = ExitCode.FAILED
         if options.line:
             if status == ExitCode.OK:
                 sayer.last(f"This test passes. Nothing was written: {_ALL_OF_IT}.", "good")
@@ -520,21 +492,6 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
         names = write_archive(context, tested, status)
         last_look(context, tested, names)
     return _verdict(context.archive, status, sayer)
-
-
-def _with_python(
-    options: CheckOptions, sayer: CheckReporter
-) -> AbstractContextManager[Assignment]:
-    """Give the assignment with the Python of the course, built if it was not yet."""
-    return with_python(options.assignment, options.python, lambda text: sayer.note(text, "dim"))
-
-
-def _tests(context: CheckContext) -> int:
-    """Build and run; return the exit status."""
-    if not build_and_show(context):
-        return ExitCode.BROKEN
-    status = exit_code(Testing(context).run().result)
-    return ExitCode.FAILED if status == ExitCode.OK and context.sayer.wrong else status
 
 
 def _verdict(archive: Path, status: int, sayer: CheckReporter) -> int:

@@ -4,6 +4,7 @@ import argparse
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import closing
 
 from harness.cli import service
 from harness.cli.arguments import CommandParser
@@ -12,7 +13,7 @@ from harness.errors import ExitCode
 from harness.service.courses import staff
 from harness.service.operations import administration
 from harness.service.people import accounts
-from harness.service.records import Person, Platform
+from harness.service.records import Platform
 from harness.service.settings import Settings, read_address
 from harness.service.storage import audit, lti
 from harness.service.storage.audit import AuditedTransaction
@@ -77,6 +78,12 @@ Examples:
 _ALONE = ("people", "courses", "log", "platforms", "platform-link", "rotate-key")  # about nobody
 _OF_COURSE = ("add-teacher", "remove-teacher")
 _WITH_OR_WITHOUT = ("tokens",)
+_NEEDED = {
+    "add": "a NAME",
+    "revoke": "the ID of a token",
+    "add-platform": "a NAME",
+    "remove-platform": "the ID of a platform",
+}
 _TOKEN = "token"  # what a token is called that was given no name
 
 
@@ -88,12 +95,8 @@ def _run(arguments: Namespace) -> int:
         settings = settings._replace(address=arguments.address)
         read_address(settings)
     service.require(settings)
-    database = Database(settings)
-    try:
-        with database.acting() as act:
-            lines = _actions()[arguments.action](act, arguments, settings)
-    finally:
-        database.close()
+    with closing(Database(settings)) as database, database.acting() as act:
+        lines = _ACTIONS[arguments.action](act, arguments, settings)
     for line in lines:
         print(line)
     return ExitCode.FAILED if lines and arguments.check else ExitCode.OK
@@ -102,90 +105,67 @@ def _run(arguments: Namespace) -> int:
 def _find_mistake(arguments: Namespace) -> str:
     """Return what is wrong with a command line, or "" if it can be followed."""
     action = arguments.action
-    if action not in _actions():
-        return f"expected one of {', '.join(_actions())}"
+    if action not in _ACTIONS:
+        return f"expected one of {', '.join(_ACTIONS)}"
     if action not in _WITH_OR_WITHOUT and bool(arguments.who) is (action in _ALONE):
-        return f"{action} needs {_missing_argument(action)}"
+        named = "no name" if action in _ALONE else _NEEDED.get(action, "a PERSON")
+        return f"{action} needs {named}"
     if action != "log" and (arguments.about or arguments.check):
         return "--about and --check are for log"
     if action == "change" and not (arguments.name or arguments.email):
         return "change needs --name NAME or --email ADDRESS"
     if arguments.course and action not in _OF_COURSE:
         return f"--course is for {' and '.join(_OF_COURSE)}"
-    return (
-        f"{action} needs --course COURSE" if action in _OF_COURSE and not arguments.course else ""
-    )
-
-
-def _missing_argument(action: str) -> str:
-    if action in _ALONE:
-        return "no name"
-    return {
-        "add": "a NAME",
-        "revoke": "the ID of a token",
-        "add-platform": "a NAME",
-        "remove-platform": "the ID of a platform",
-    }.get(action, "a PERSON")
+    lacks_course = action in _OF_COURSE and not arguments.course
+    return f"{action} needs --course COURSE" if lacks_course else ""
 
 
 def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    rows = administration.everybody(act.db)
-    return [_line(one.id, one.name, one.email, *_describe(one)) for one in rows]
-
-
-def _describe(person: Person) -> tuple[str, str]:
-    return "admin" if person.is_admin else "", "shut out" if person.is_shut_out else ""
-
-
-def _add(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    name = accounts.check_name(arguments.who)
-    email = accounts.check_address(arguments.email) if arguments.email else ""
-    person = accounts.add_person(act, name, email, is_admin=arguments.admin)
-    return [_line(person.id, person.name, person.email)]
-
-
-def _link(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    secret = administration.link(act, administration.find(act.db, arguments.who))
-    return [f"{settings.base}/enter/{secret.text}"]
-
-
-def _token(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, arguments.who)
-    accounts.require_enabled(person)
-    name = arguments.name or _TOKEN
-    _, secret = accounts.make_token(act, name, arguments.scope, owner=person.id)
-    return [secret.text]
-
-
-def _tokens(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, arguments.who) if arguments.who else None
+    match arguments.action:
+        case "people":
+            return [
+                _line(
+                    one.id,
+                    one.name,
+                    one.email,
+                    "admin" if one.is_admin else "",
+                    "shut out" if one.is_shut_out else "",
+                )
+                for one in administration.everybody(act.db)
+            ]
+        case "add":
+            name = accounts.check_name(arguments.who)
+            email = accounts.check_address(arguments.email) if arguments.email else ""
+            person = accounts.add_person(act, name, email, is_admin=arguments.admin)
+            return [_line(person.id, person.name, person.email)]
+        case "revoke":
+            administration.revoke_token(act, arguments.who)
+            return [f"the token {arguments.who} is no longer valid"]
+    owner = administration.find(act.db, arguments.who) if arguments.who else None
     return [
-        _line(token.id, owner.name, token.name, token.scope, f"until {_day(token.until)}")
-        for token, owner in administration.tokens(act.db, person)
+        _line(one.id, person.name, one.name, one.scope, f"until {_day(one.until)}")
+        for one, person in administration.tokens(act.db, owner)
     ]
 
 
-def _revoke(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    administration.revoke_token(act, arguments.who)
-    return [f"the token {arguments.who} is no longer valid"]
-
-
-def _shut_out(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+def _person(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     person = administration.find(act.db, arguments.who)
-    administration.shut_out(act, person)
-    return [escape_controls(f"{person.name} is shut out, and has no link and no token")]
-
-
-def _let_in(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, arguments.who)
-    administration.let_in(act, person)
-    return [
-        escape_controls(f"{person.name} may sign in again: gtp-harness admin link makes a link")
-    ]
-
-
-def _change(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, arguments.who)
+    match arguments.action:
+        case "link":
+            return [f"{settings.base}/enter/{administration.link(act, person).text}"]
+        case "token":
+            accounts.require_enabled(person)
+            name = arguments.name or _TOKEN
+            _, secret = accounts.make_token(act, name, arguments.scope, owner=person.id)
+            return [secret.text]
+        case "shut-out":
+            administration.shut_out(act, person)
+            told = f"{person.name} is shut out, and has no link and no token"
+            return [escape_controls(told)]
+        case "let-in":
+            administration.let_in(act, person)
+            told = f"{person.name} may sign in again: gtp-harness admin link makes a link"
+            return [escape_controls(told)]
     if arguments.name:
         person = accounts.rename(act, person, arguments.name)
     if arguments.email:
@@ -194,65 +174,42 @@ def _change(act: AuditedTransaction, arguments: Namespace, settings: Settings) -
 
 
 def _courses(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    return [
-        _line(course.id, course.title, ", ".join(one.name for one in teachers))
-        for course, teachers in administration.list_courses(act.db)
-    ]
-
-
-def _add_teacher(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    if arguments.action == "courses":
+        return [
+            _line(course.id, course.title, ", ".join(one.name for one in teachers))
+            for course, teachers in administration.list_courses(act.db)
+        ]
     course = administration.find_course(act.db, arguments.course)
     person = administration.find(act.db, arguments.who)
-    staff.make_teacher(act, course.id, person)
-    return [escape_controls(f"{person.name} is a teacher of {course.title}")]
-
-
-def _remove_teacher(
-    act: AuditedTransaction, arguments: Namespace, settings: Settings
-) -> list[str]:
-    course = administration.find_course(act.db, arguments.course)
-    person = administration.find(act.db, arguments.who)
+    if arguments.action == "add-teacher":
+        staff.make_teacher(act, course.id, person)
+        return [escape_controls(f"{person.name} is a teacher of {course.title}")]
     administration.remove_teacher(act, course, person)
     return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
 
 
 def _platforms(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    return [
-        _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
-        for one in lti.PLATFORMS.all(act.db, "title", "id")
-    ]
-
-
-def _add_platform(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
 
-    addresses = (arguments.login_url, arguments.token_url, arguments.keyset_url)
-    own = (arguments.who, arguments.issuer, arguments.client_id, *addresses)
-    deployments, hosts = " ".join(arguments.deployment), " ".join(arguments.origin)
-    platform = Platform("", *own, deployments=deployments, hosts=hosts)
-    made = platforms.register(act, settings, platform)
-    return [_line(made.id, made.title)]
-
-
-def _link_platform(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    from harness.service.lti import platforms
-
-    return [platforms.make_link(act, settings.base)]
-
-
-def _remove_platform(
-    act: AuditedTransaction, arguments: Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.lti import platforms
-
-    found = platforms.find(act.db, arguments.who)
-    platforms.remove(act, found.id)
-    return [escape_controls(f"{found.title} opens nothing here any more")]
-
-
-def _rotate_key(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
-    from harness.service.lti import platforms
-
+    match arguments.action:
+        case "platforms":
+            return [
+                _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
+                for one in lti.PLATFORMS.all(act.db, "title", "id")
+            ]
+        case "add-platform":
+            addresses = (arguments.login_url, arguments.token_url, arguments.keyset_url)
+            own = (arguments.who, arguments.issuer, arguments.client_id, *addresses)
+            deployments, hosts = " ".join(arguments.deployment), " ".join(arguments.origin)
+            platform = Platform("", *own, deployments=deployments, hosts=hosts)
+            made = platforms.register(act, settings, platform)
+            return [_line(made.id, made.title)]
+        case "platform-link":
+            return [platforms.make_link(act, settings.base)]
+        case "remove-platform":
+            found = platforms.find(act.db, arguments.who)
+            platforms.remove(act, found.id)
+            return [escape_controls(f"{found.title} opens nothing here any more")]
     platforms.rotate_keys(act, settings, time.time())
     return ["there is a new key: it signs in an hour"]
 
@@ -273,31 +230,30 @@ def _day(seconds: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
-def _actions() -> dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str]]]:
-    return {
-        "people": _people,
-        "add": _add,
-        "link": _link,
-        "token": _token,
-        "tokens": _tokens,
-        "revoke": _revoke,
-        "change": _change,
-        "shut-out": _shut_out,
-        "let-in": _let_in,
-        "courses": _courses,
-        "add-teacher": _add_teacher,
-        "remove-teacher": _remove_teacher,
-        "platforms": _platforms,
-        "add-platform": _add_platform,
-        "platform-link": _link_platform,
-        "remove-platform": _remove_platform,
-        "rotate-key": _rotate_key,
-        "log": _log,
-    }
+_ACTIONS: dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str]]] = {
+    "people": _people,
+    "add": _people,
+    "link": _person,
+    "token": _person,
+    "tokens": _people,
+    "revoke": _people,
+    "change": _person,
+    "shut-out": _person,
+    "let-in": _person,
+    "courses": _courses,
+    "add-teacher": _courses,
+    "remove-teacher": _courses,
+    "platforms": _platforms,
+    "add-platform": _platforms,
+    "platform-link": _platforms,
+    "remove-platform": _platforms,
+    "rotate-key": _platforms,
+    "log": _log,
+}
 
 
 def _add_options(parser: CommandParser) -> None:
-    parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
+    parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=argparse.SUPPRESS)
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
     service.add_place(parser)
     add = parser.add_argument

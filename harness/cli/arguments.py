@@ -21,11 +21,9 @@ class _HelpPage(argparse.HelpFormatter):
     """A help page: see :mod:`harness.cli.arguments`."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-
         return fill(text, width)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-
         return wrap(text, width)
 
 
@@ -62,34 +60,27 @@ class CommandParser(argparse.ArgumentParser):
         """
         given, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:
+            from oracle.sentences import hint
+
             options = [word for word in unknown if word.startswith("-")] or unknown
-            first = self._place_of_argument(arguments)
-            said = self._guess(options[0]) or remark(options[0], arguments, first)
+            first, is_value = len(arguments), False
+            for place, word in enumerate(arguments):
+                if not (is_value or word.startswith("-")):
+                    first = place
+                    break
+                action = self._option_string_actions.get(word)
+                is_value = action is not None and action.nargs != 0
+            said, option = "", options[0].partition("=")[0]
+            if len(option) >= 3 and option[0] == "-":
+                known = [one for one in self._option_string_actions if one.startswith("--")]
+                said = hint(f"--{option.lstrip('-')}", known, _ALIKE)
+            said = said or remark(options[0], arguments, first)
             self.error(f"unrecognized arguments: {' '.join(options)}{said}")
         if given.help:
             self.width = terminal_width()
             print(self.format_help(), end="")
             return None
         return given
-
-    def _place_of_argument(self, words: list[str]) -> int:
-        """Return the place of the first word that is not an option nor the value of one."""
-        is_value = False
-        for place, word in enumerate(words):
-            if not (is_value or word.startswith("-")):
-                return place
-            action = self._option_string_actions.get(word)
-            is_value = action is not None and action.nargs != 0
-        return len(words)
-
-    def _guess(self, word: str) -> str:
-        from oracle.sentences import hint
-
-        option = word.partition("=")[0]
-        if len(option) < 3 or option[0] != "-":
-            return ""
-        known = [one for one in self._option_string_actions if one.startswith("--")]
-        return hint(f"--{option.lstrip('-')}", known, _ALIKE)
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:
@@ -199,49 +190,47 @@ def blocks(text: str) -> Iterator[list[Block]]:
     """Yield what stands between two empty lines, each as its blocks."""
     for part in re.split(r"\n{2,}", text.strip("\n")):
         found: list[Block] = []
-        for indented, lines in groupby(part.split("\n"), lambda line: line.startswith(" ")):
-            own = list(lines)
-            found.append(_read_indented(own) if indented else Paragraph(" ".join(own)))
+        for is_indented, group in groupby(part.split("\n"), lambda line: line.startswith(" ")):
+            lines, rows = list(group), list[tuple[str, str]]()
+            column = 0  # of the text of the last row
+            for line in lines if is_indented else ():
+                if row := _ROW.fullmatch(line):
+                    column = row.start("text")
+                    rows.append((row["key"], row["text"]))
+                elif rows and len(line) - len(line.lstrip()) == column:
+                    key, before = rows[-1]
+                    rows[-1] = (key, f"{before} {line.strip()}")
+                else:
+                    found.append(ExampleLines(tuple(lines)))
+                    break
+            else:
+                words = " ".join(lines)
+                found.append(DefinitionTable(tuple(rows)) if is_indented else Paragraph(words))
         yield found
-
-
-def _read_indented(lines: list[str]) -> Block:
-    rows: list[tuple[str, str]] = []
-    column = 0  # of the text of the last row
-    for line in lines:
-        row = _ROW.fullmatch(line)
-        if row:
-            column = row.start("text")
-            rows.append((row["key"], row["text"]))
-        elif rows and len(line) - len(line.lstrip()) == column:
-            key, before = rows[-1]
-            rows[-1] = (key, f"{before} {line.strip()}")
-        else:
-            return ExampleLines(tuple(lines))
-    return DefinitionTable(tuple(rows))
 
 
 def fill(text: str, width: int) -> str:
     """Return a text with its paragraphs and tables broken into lines of at most ``width``."""
-    parts = ("\n".join(line for block in part for line in _lines(block, width))
-             for part in blocks(text))  # fmt: skip
+    parts = []
+    for part in blocks(text):
+        lines: list[str] = []
+        for block in part:
+            match block:
+                case Paragraph():
+                    lines += wrap(block.text, width)
+                case ExampleLines():
+                    lines += block.lines
+                case DefinitionTable():
+                    longest = max(len(key) for key, _ in block.rows)
+                    for key, told in block.rows:
+                        first = f"{key:>{longest}}" if key.isdigit() else f"{key:{longest}}"
+                        head, *others = wrap(told, max(width - longest - 4, 20))
+                        lines.append(f"  {first}  {head}")
+                        lines += (f"{'':{longest + 4}}{line}" for line in others)
+        parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
 
 def wrap(text: str, width: int) -> list[str]:
     """Return the lines of a paragraph; names such as gogui-regress are not broken."""
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-
-
-def _lines(block: Block, width: int) -> Iterator[str]:
-    if isinstance(block, Paragraph):
-        yield from wrap(block.text, width)
-    elif isinstance(block, ExampleLines):
-        yield from block.lines
-    else:
-        longest = max(len(key) for key, _ in block.rows)
-        for key, text in block.rows:
-            first = f"{key:>{longest}}" if key.isdigit() else f"{key:{longest}}"
-            lines = wrap(text, max(width - longest - 4, 20))
-            yield f"  {first}  {lines[0]}"
-            yield from (f"{'':{longest + 4}}{line}" for line in lines[1:])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from harness import find_assignment, platforms
+from harness import find_assignment, platforms, shipped
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.banks.banks import Bank, WrongEngine
@@ -28,10 +28,6 @@ from harness.text import escape_controls, number_of
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from harness.grading.banking.bank_selection import Former, Place
-    from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.ledger import Ledger
 
 
@@ -79,25 +75,19 @@ def wrong_engines(
         own = assignment
         if arguments.bank and assignment.starts_python:
             own = stack.enter_context(with_python(assignment))
-        named = stack.enter_context(
-            banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
+        found = list(
+            stack.enter_context(
+                banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
+            )
         )
-        all_ = [*named, *_mutants(arguments, assignment, stack)]
-        if arguments.bank and not all_:
+        if arguments.mutants:
+            room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
+            room.chmod(0o755)  # an engine in a sandbox is another user
+            reference = _reference(arguments, assignment)
+            found += mutant_engines(reference, arguments.mutants, arguments.seed, room)
+        if arguments.bank and not found:
             raise UsageError(f"found no engines in {', '.join(arguments.bank)}")
-        yield all_
-
-
-def _mutants(
-    arguments: argparse.Namespace, assignment: Assignment, stack: contextlib.ExitStack
-) -> list[WrongEngine]:
-    if not arguments.mutants:
-        return []
-    room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
-    room.chmod(0o755)  # an engine in a sandbox is another user
-    return mutant_engines(
-        _reference(arguments, assignment), arguments.mutants, arguments.seed, room
-    )
+        yield found
 
 
 def _reference(arguments: argparse.Namespace, assignment: Assignment) -> str:
@@ -161,7 +151,29 @@ def _run(arguments: argparse.Namespace) -> int:
         for why, count in sorted(bank.left_out.items()):
             print(escape_controls(f"  {count:4}  {why}"))
         return ExitCode.OK
-    return _add_bank(arguments)
+    path = Path(arguments.folder)
+    path = path / "ledger.sqlite" if path.is_dir() else path
+    if not path.is_file():
+        raise UsageError(f"{arguments.folder} is not the folder of a grading: there is no {path}")
+    # Here: what it loads is not on every system, and `generate` loads this module.
+    from harness.assignments import needs
+    from harness.grading.ledger.ledger import Ledger
+    from harness.grading.ledger.places import LedgerFile
+
+    key = Path(arguments.key) if arguments.key else None
+    with closing(Ledger(LedgerFile(path, key))) as ledger, ledger.naming_errors():
+        name = arguments.assignment
+        if not name:  # the one that was graded
+            last = ledger.last_run()
+            name = last[1].assignment if last else ""
+            if name not in shipped.names():
+                raise UsageError(
+                    f"{path} is of the assignment {name!r}: give its folder with --assignment"
+                )
+        found = find_assignment(name)
+        needs.require(found)
+        with needs.with_python(found, arguments.python) as found:
+            return _take(arguments, found, ledger, path.parent / "originals")
 
 
 def _add_options(parser: CommandParser) -> None:
@@ -183,68 +195,63 @@ def _add_options(parser: CommandParser) -> None:
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
 
 
-# --- add ---------------------------------------------------------------------------------------
-
-
-def _add_bank(arguments: argparse.Namespace) -> int:
-    from harness.grading.ledger.ledger import Ledger
-    from harness.grading.ledger.places import LedgerFile
-
-    path = Path(arguments.folder)
-    path = path / "ledger.sqlite" if path.is_dir() else path
-    if not path.is_file():
-        raise UsageError(f"{arguments.folder} is not the folder of a grading: there is no {path}")
-    key = Path(arguments.key) if arguments.key else None
-    # Here: what it loads is not on every system, and `generate` loads this module.
-    from harness.assignments import needs
-
-    with closing(Ledger(LedgerFile(path, key))) as ledger, ledger.naming_errors():
-        found = find_assignment(arguments.assignment or _assignment_name(ledger, path))
-        needs.require(found)
-        with needs.with_python(found, arguments.python) as found:
-            return _take(arguments, found, ledger, path.parent / "originals")
-
-
-def _assignment_name(ledger: Ledger, path: Path) -> str:
-    """Return the name of the assignment that was graded."""
-    from harness import shipped
-
-    last = ledger.last_run()
-    name = last[1].assignment if last else ""
-    if name not in shipped.names():
-        raise UsageError(
-            f"{path} is of the assignment {name!r}: give its folder with --assignment"
-        )
-    return name
-
-
 def _take(
     arguments: argparse.Namespace, assignment: Assignment, ledger: Ledger, originals: Path
 ) -> int:
+    """Add engines of a class that was graded, and say which; return the exit status."""
     from harness.grading import grade
-    from harness.grading.banking.bank_selection import (
-        NOTHING,
-        BankSelection,
-        ProgramTrial,
-        count_left_out,
-    )
+    from harness.grading.banking import bank_selection
+    from harness.grading.ledger.places import Store
+    from harness.grading.marks.marker import AttemptReader
 
     ledger.check()
     plan, folder = grade.load_last_plan(ledger), Path(arguments.bank)
-    wanted = _options(arguments, assignment)
-    class_ = _class(plan, assignment, ledger, originals)
-    selection = BankSelection(
-        class_, assignment.files.required, _make_filter(arguments.commands, plan)
+    options = grade.GradeOptions(
+        assignment,
+        None,
+        folder,
+        overlay=Path(arguments.overlay) if arguments.overlay else None,
+        sandbox=arguments.sandbox,
+        jobs=arguments.jobs or processors(),
+    )
+    cases = {(one.kind, one.name): one.path for one in plan.cases}
+    reader, planned = AttemptReader(ledger, assignment, cases), grade.by_key(plan.attempts)
+    students = {one.key: one.students for one in plan.submissions}
+    context = grade.grading_context(options, plan)
+    class_ = [
+        bank_selection.Former(unit, reader.attempts(planned[key]), students[key])
+        for unit in grade.units(context, plan, Store(originals))
+        for key in [unit.submission.key]
+    ]
+    commands = {
+        (case.kind, case.name, step.line): step.command.partition(" ")[0]
+        for case in plan.cases
+        for step in case.read().steps
+        if step.is_test
+    }
+    names = arguments.commands
+    for name in names:
+        if name not in commands.values():
+            known = ", ".join(sorted(set(commands.values())))
+            raise UsageError(f"--commands: no test of that grading is of {name!r}, but of {known}")
+    selection = bank_selection.BankSelection(
+        class_,
+        assignment.files.required,
+        lambda place: not names or commands[place] in names,  # whether a test counts
     )
     before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
-    tasks = class_[0].unit.tasks if class_ else ()
-    trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.attempts)
-    added = selection.into(folder, before, trial.run)
-    refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
+    if class_:
+        unit = class_[0].unit
+        trial = bank_selection.ProgramTrial(context, unit, plan.cases, plan.attempts)
+        added = selection.into(folder, before, trial.run)
+    else:
+        added = selection.into(folder, before, lambda _: {})
+    refused = [(one.key, bank_selection.NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
-    banks.keep_course(folder, grade.overlay(wanted))
+    banks.keep_course(folder, grade.overlay(options))
     entries = (*before.entries, *added.entries)
-    banks.write(folder, Bank(assignment.key, entries, count_left_out(before, added)))
+    left_out = bank_selection.count_left_out(before, added)
+    banks.write(folder, Bank(assignment.key, entries, left_out))
     count = number_of(len(added.entries), "engine")
     print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
     for one in added.entries:
@@ -252,51 +259,6 @@ def _take(
     for key, why in added.left_out:
         print(escape_controls(f"  not {key}: {why}"))
     return ExitCode.OK if added.entries else ExitCode.FAILED
-
-
-def _options(arguments: argparse.Namespace, assignment: Assignment) -> GradeOptions:
-    from harness.grading.grade import GradeOptions
-
-    return GradeOptions(
-        assignment,
-        None,
-        Path(arguments.bank),
-        overlay=Path(arguments.overlay) if arguments.overlay else None,
-        sandbox=arguments.sandbox,
-        jobs=arguments.jobs or processors(),
-    )
-
-
-def _class(
-    plan: GradingPlan, assignment: Assignment, ledger: Ledger, originals: Path
-) -> list[Former]:
-    """Return the submissions that were graded, each with what the ledger has of it."""
-    from harness.grading import grade
-    from harness.grading.banking.bank_selection import Former
-    from harness.grading.ledger.places import Store
-    from harness.grading.marks.marker import AttemptReader
-
-    reader = AttemptReader(
-        ledger, assignment, {(one.kind, one.name): one.path for one in plan.cases}
-    )
-    planned = grade.by_key(plan.attempts)
-    units = grade.units(plan, Store(originals))
-    return [Former(unit, reader.attempts(planned[unit.submission.key])) for unit in units]
-
-
-def _make_filter(names: Sequence[str], plan: GradingPlan) -> Callable[[Place], bool]:
-    """Return what tells whether a test counts: by the name of its command, or all do."""
-    commands = {
-        (case.kind, case.name, step.line): step.command.partition(" ")[0]
-        for case in plan.cases
-        for step in case.read().steps
-        if step.is_test
-    }
-    for name in names:
-        if name not in commands.values():
-            known = ", ".join(sorted(set(commands.values())))
-            raise UsageError(f"--commands: no test of that grading is of {name!r}, but of {known}")
-    return lambda place: not names or commands[place] in names
 
 
 BANK = Command("bank", _PAGE, _add_options, _run)

@@ -70,22 +70,17 @@ def _add_cases_options(parser: CommandParser) -> None:
 
 def _overview() -> Iterator[str]:
     """Yield a line for each assignment and set, and how they are used."""
-    yield f"{'':30}{'files':>5}{'tests':>7}  assignment, and an engine that passes all"
+    rows = []
     for name in shipped.names():
         found = find_assignment(name)
-        yield _row(
-            f"@{name}",
-            shipped.find_paths(name),
-            f"{found.title}: gtp-oracle gtp --game {specification_of(found).game}",
-        )
-        for one, paths in shipped.sets(name).items():
-            yield _row(f"  @{name}/{one}", paths)
+        title = f"{found.title}: gtp-oracle gtp --game {specification_of(found).game}"
+        rows.append((f"@{name}", shipped.find_paths(name), title))
+        rows += [(f"  @{name}/{one}", paths, "") for one, paths in shipped.sets(name).items()]
+    yield f"{'':30}{'files':>5}{'tests':>7}  assignment, and an engine that passes all"
+    for name, paths, title in rows:
+        yield f"{name:30}{len(paths):5}{sum(map(_tests, paths)):7}  {title}".rstrip()
     yield f"\nThey are in {shipped.folder()}."
     yield "gtp-harness run PROGRAM @go-scoring runs those of an assignment."
-
-
-def _row(name: str, paths: Sequence[str], title: str = "") -> str:
-    return f"{name:30}{len(paths):5}{sum(map(_tests, paths)):7}  {title}".rstrip()
 
 
 def _tests(path: str) -> int:
@@ -149,18 +144,6 @@ Examples:
   gtp-harness convert --to txt --output mine @go-scoring/public"""
 
 
-def _run_convert(arguments: argparse.Namespace) -> int:
-    if not arguments.files or not arguments.to:
-        CONVERT.refuse("give FILE and --to")
-    paths = expand(arguments.files, has_answers=True)
-    if len(paths) > 1 and not arguments.output:
-        CONVERT.refuse(f"give --output DIR for {len(paths)} files")
-    errors = list(_convert(paths, arguments.to, arguments.output, drops=arguments.drop))
-    for error in errors:
-        print(f"gtp-harness: {one_line(str(error))}", file=sys.stderr)
-    return ExitCode.BROKEN if errors else ExitCode.OK
-
-
 def _add_convert_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="case files, folders, @FILE, @NAME")
@@ -171,44 +154,41 @@ def _add_convert_options(parser: CommandParser) -> None:
     add("--drop", action="store_true", help="for GTP: turn tests of refusals into setup commands")
 
 
-def _convert(
-    paths: Sequence[str], file_format: str, folder: str, *, drops: bool
-) -> list[CaseError]:
-    """Write each file that can be converted; return what is wrong with the others."""
+def _run_convert(arguments: argparse.Namespace) -> int:
+    """Write each file that can be converted, and say what is wrong with the others."""
+    if not arguments.files or not arguments.to:
+        CONVERT.refuse("give FILE and --to")
+    paths = expand(arguments.files, has_answers=True)
+    if len(paths) > 1 and not arguments.output:
+        CONVERT.refuse(f"give --output DIR for {len(paths)} files")
+    from harness.reading import conversion
+
     errors: list[CaseError] = []
     for path in paths:
         try:
             case = read_case_file(path)
-            from harness.reading import conversion
-
-            if case.format == file_format:
-                raise CaseError(
-                    f"found a file in this format already, expected another than {file_format}",
-                    case.path,
-                )
-            text = (
-                conversion.to_answers(case)
-                if file_format == ANSWERS_FILE
-                else conversion.to_gtp(case, drops=drops)
-            )
+            if case.format == arguments.to:
+                what = f"expected another than {case.format}"
+                raise CaseError(f"found a file in this format already, {what}", case.path)
+            if arguments.to == ANSWERS_FILE:
+                data = encode(conversion.to_answers(case))
+            else:
+                data = encode(conversion.to_gtp(case, drops=arguments.drop))
         except CaseError as error:
             errors.append(error)
             continue
-        if folder:
-            _write(path, folder, file_format, encode(text))
+        if arguments.output:
+            target = Path(arguments.output, f"{Path(path).stem}.{arguments.to}")
+            if target.exists():
+                raise UsageError(f"{target} already exists; convert overwrites nothing")
+            file_system.make(target.parent)
+            report_files.write_bytes(str(target), data)
         else:
-            sys.stdout.buffer.write(encode(text))
+            sys.stdout.buffer.write(data)
             sys.stdout.flush()
-    return errors
-
-
-def _write(path: str, folder: str, file_format: str, data: bytes) -> None:
-    """Write a converted file; what is there already is not overwritten."""
-    target = Path(folder, f"{Path(path).stem}.{file_format}")
-    if target.exists():
-        raise UsageError(f"{target} already exists; convert overwrites nothing")
-    file_system.make(target.parent)
-    report_files.write_bytes(str(target), data)
+    for one in errors:
+        print(f"gtp-harness: {one_line(str(one))}", file=sys.stderr)
+    return ExitCode.BROKEN if errors else ExitCode.OK
 
 
 CONVERT = Command("convert", _CONVERT_PAGE, _add_convert_options, _run_convert)

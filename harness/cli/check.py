@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from harness import find_assignment, shipped
-from harness.assignments.assignment import Assignment
 from harness.assignments.public_tests import TEST, shorten_path
 from harness.check.steps import CheckOptions, CheckReporter, Transcript, check, source_named
 from harness.cli import arguments
@@ -55,27 +54,26 @@ def _run(arguments: argparse.Namespace) -> int:
     words = ["gtp-harness", "check", *arguments.typed]
     again = " ".join(map(shell_word, words))
     paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-    options = _options(arguments)
-    repeat = Repeat() if arguments.test else Repeat(again, test=TEST)
-    transcript = Transcript(shlex.join(words))
-    width = columns(sys.stdout)
-    sayer = CheckReporter(transcript, paint, unicode=unicode, repeat=repeat, width=width)
-    return check(options, sayer)
-
-
-def _options(arguments: argparse.Namespace) -> CheckOptions:
     assignment = find_assignment(arguments.assignment)
     source = source_named(arguments.source, assignment)
     if arguments.overlay and not Path(arguments.overlay).is_dir():
         raise UsageError(f"there is no folder {arguments.overlay}")
     if arguments.output:
         report_files.try_to_write_into(arguments.output)
-    case, line = _read_test(arguments.test, assignment) if arguments.test else ("", "")
-    if case:
-        assignment = assignment._replace(
-            cases=assignment.cases._replace(public=(glob.escape(case),))
-        )
-    return CheckOptions(
+    line = ""
+    if arguments.test:  # the public case file and the line that FILE:LINE names
+        case, _, line = arguments.test.rpartition(":")
+        if not case or not line.isdecimal():
+            raise UsageError(
+                f"{TEST}: found {arguments.test!r}, expected FILE:LINE, such as area.gtp:12"
+            )
+        files = [shorten_path(str(path), assignment) for path in assignment.public_cases()]
+        if case not in files:
+            expected = ", ".join(files) or "none"
+            raise UsageError(f"{TEST}: found {case!r}, expected a public case file: {expected}")
+        cases = assignment.cases._replace(public=(glob.escape(case),))
+        assignment = assignment._replace(cases=cases)
+    options = CheckOptions(
         source=source,
         assignment=assignment,
         output=Path(arguments.output) if arguments.output else source.parent,
@@ -86,18 +84,11 @@ def _options(arguments: argparse.Namespace) -> CheckOptions:
         line=line,
         live=sys.stdout.isatty() and sys.stderr.isatty(),
     )
-
-
-def _read_test(text: str, assignment: Assignment) -> tuple[str, str]:
-    """Return the public case file and the line that FILE:LINE names."""
-    name, _, line = text.rpartition(":")
-    if not name or not line.isdecimal():
-        raise UsageError(f"{TEST}: found {text!r}, expected FILE:LINE, such as area.gtp:12")
-    files = [shorten_path(str(path), assignment) for path in assignment.public_cases()]
-    if name not in files:
-        expected = ", ".join(files) or "none"
-        raise UsageError(f"{TEST}: found {name!r}, expected a public case file: {expected}")
-    return name, line
+    repeat = Repeat() if arguments.test else Repeat(again, test=TEST)
+    transcript = Transcript(shlex.join(words))
+    width = columns(sys.stdout)
+    sayer = CheckReporter(transcript, paint, unicode=unicode, repeat=repeat, width=width)
+    return check(options, sayer)
 
 
 def _add_options(parser: CommandParser) -> None:

@@ -22,11 +22,6 @@ from harness.text import escape_controls, number_of
 TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
 
 
-def require_httpx(command: str) -> None:
-    """See that the client can be imported; a UsageError says what to install."""
-    extras.require(command, "client", "httpx")
-
-
 def add_token_options(parser: argparse.ArgumentParser) -> None:
     """Add what a token is read from and sent by.
 
@@ -97,7 +92,7 @@ Examples:
 def _run_submit(arguments: argparse.Namespace) -> int:
     if not arguments.address or not arguments.file:
         SUBMIT.refuse("give ADDRESS and FILE")
-    require_httpx("submit")
+    extras.require("submit", "client", "httpx")
     never_fail_to_encode()
     place = place_of(arguments.address)
     token = read_token(arguments)
@@ -122,17 +117,11 @@ def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     if found["state"] == "withdrawn":
         print("It was withdrawn.")
         return ExitCode.BROKEN
-    status = _tell_end(found)
-    print(escape_controls(found["place"]))
-    return status
-
-
-def _tell_end(response: dict[str, Any]) -> int:
-    """Print how the check of a submission ended; return the exit status."""
-    if response["state"] == "fault" or response["check"] is None:
+    check: dict[str, Any] | None = found["check"]
+    if found["state"] == "fault" or check is None:
         print("It was received, but the service failed to check it: ask your teacher.")
+        print(escape_controls(found["place"]))
         return ExitCode.FAULT
-    check = response["check"]
     for fault in filter(None, [check["refused"], *check["faults"]]):
         print(escape_controls(f"The archive: {fault}"))
     if check["builds"] is False:
@@ -140,10 +129,7 @@ def _tell_end(response: dict[str, Any]) -> int:
     for one in check["cases"]:
         passed = f"{one['passed']} of {one['tests']} tests passed" if one["tests"] else ""
         print(escape_controls(f"{one['case']}: {passed or one['result']}"))
-    return _status(check)
-
-
-def _status(check: dict[str, Any]) -> int:
+    print(escape_controls(found["place"]))
     results = {one["result"] for one in check["cases"]}
     if check["refused"] or check["faults"] or check["builds"] is False or "failed" in results:
         return ExitCode.FAILED
@@ -214,8 +200,8 @@ def _run_runs(arguments: argparse.Namespace) -> int:
             "expected push ADDRESS FILE, cases ADDRESS FILE, list ADDRESS or compare ADDRESS NOW"
             " [FORMER]"
         )
-    least, most = _WORDS[arguments.action]
-    if not least <= len(arguments.words) <= most:
+    action, counts = _ACTIONS[arguments.action]
+    if len(arguments.words) not in counts:
         RUNS.refuse(f"{arguments.action}: found {len(arguments.words)} words after ADDRESS")
     if arguments.revision and arguments.action != "push":
         RUNS.refuse("--revision goes with push")
@@ -223,21 +209,39 @@ def _run_runs(arguments: argparse.Namespace) -> int:
         arguments.build and not arguments.command
     ):
         RUNS.refuse("cases needs --command; --command and --build go with cases")
-    require_httpx("runs")
+    extras.require("runs", "client", "httpx")
     never_fail_to_encode()
     suite = suite_of(arguments.address)
     token = read_token(arguments)
     with Client(suite.base, token, allow_http=arguments.allow_http) as client:
-        return _ACTIONS[arguments.action](client, suite, arguments)
+        return action(client, suite, arguments)
 
 
 def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
-    """Post a run, print what differs from the one before, and return the exit status."""
+    """Post a run, or an engine to be run there; print what differs from the run before.
+
+    Returns the exit status.
+    """
     file = Path(arguments.words[0])
+    commit = next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
     if _is_archive(file):
-        return _push_engine(client, suite, file, arguments.revision or _commit())
-    found = client.post_run(suite, file, arguments.revision or _revision(file))
-    print(escape_controls(f"{_line(found)}\nPage: {found['page']}"))
+        sent = client.post_engine(suite, file, arguments.revision or commit)
+        print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
+        with telling_received("engine"):
+            *_, found = client.watch_run(suite, sent["id"])
+        if found["state"] == "fault":
+            print("The service failed to run it.")
+            return ExitCode.FAULT
+        if found["state"] == "failed":
+            print(escape_controls(found["trouble"]))
+            return ExitCode.FAILED
+        print(escape_controls(_line(found)))
+    else:
+        # What tells this build of the engine: the commit, or a digest of the program.
+        build = arguments.revision or commit
+        build = build or program_digest(str(json.load(str(file)).get("program", "")))
+        found = client.post_run(suite, file, build)
+        print(escape_controls(f"{_line(found)}\nPage: {found['page']}"))
     return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
 
 
@@ -248,31 +252,6 @@ def _is_archive(file: Path) -> bool:
             return not json.begins_document(opened.read(100))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
-
-
-def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -> int:
-    """Post an engine, wait until it was run, and return the exit status."""
-    sent = client.post_engine(suite, file, revision)
-    print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
-    with telling_received("engine"):
-        *_, found = client.watch_run(suite, sent["id"])
-    if found["state"] == "fault":
-        print("The service failed to run it.")
-        return ExitCode.FAULT
-    if found["state"] == "failed":
-        print(escape_controls(found["trouble"]))
-        return ExitCode.FAILED
-    print(escape_controls(_line(found)))
-    return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
-
-
-def _revision(file: Path) -> str:
-    """Return what tells this build of the engine: the commit, or a digest of the program."""
-    return _commit() or program_digest(str(json.load(str(file)).get("program", "")))
-
-
-def _commit() -> str:
-    return next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
 
 
 def send_cases(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
@@ -326,23 +305,15 @@ def _line(run: dict[str, Any]) -> str:
 def _tell_comparison(comparison: dict[str, Any]) -> int:
     """Print how a run differs from a former one; return the exit status."""
     print(f"Compared with run {comparison['former']}:")
-    sections = [*_sections(comparison)]
-    for heading, lines in sections:
-        print(f"  {heading} ({len(lines)})")
-        for line in lines:
-            print(escape_controls(f"    {line}"))
-    if not sections:
+    sections = {name: [_change_line(one) for one in comparison[name]] for name in _KINDS}
+    sections |= {heading: comparison[name] for name, heading in _SENTENCES.items()}
+    for heading, lines in sections.items():
+        if lines:
+            print(f"  {heading} ({len(lines)})")
+            print("".join(escape_controls(f"    {line}") + "\n" for line in lines), end="")
+    if not any(sections.values()):
         print("  all verdicts are the same")
     return ExitCode.FAILED if comparison["is_worse"] else ExitCode.OK
-
-
-def _sections(comparison: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    for name in _KINDS:
-        if comparison[name]:
-            yield name, [_change_line(one) for one in comparison[name]]
-    for name, heading in _SENTENCES.items():
-        if comparison[name]:
-            yield heading, comparison[name]
 
 
 def _change_line(change: dict[str, Any]) -> str:
@@ -350,14 +321,13 @@ def _change_line(change: dict[str, Any]) -> str:
     return f"{change['path']}:{change['line']}  {change['command']}  {verdicts}"
 
 
-_ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {
-    "push": push,
-    "cases": send_cases,
-    "list": list_runs,
-    "compare": compare,
+# With the numbers of words that may follow ADDRESS.
+_ACTIONS: dict[str, tuple[Callable[[Client, SuitePlace, argparse.Namespace], int], range]] = {
+    "push": (push, range(1, 2)),
+    "cases": (send_cases, range(1, 2)),
+    "list": (list_runs, range(1)),
+    "compare": (compare, range(1, 3)),
 }
-# Words after ADDRESS: least and most.
-_WORDS = {"push": (1, 1), "cases": (1, 1), "list": (0, 0), "compare": (1, 2)}
 
 
 def _add_runs_options(parser: CommandParser) -> None:

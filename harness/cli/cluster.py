@@ -39,17 +39,6 @@ if TYPE_CHECKING:
     from harness.cluster.tls import TlsCredentials
 
 
-def print_status(settings: ConnectorSettings, *, as_json: bool) -> int:
-    """Say what the cluster does; return the exit status."""
-    found = state.look(settings)
-    if as_json:
-        print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
-    else:
-        for line in text(settings.scheduler, found):
-            print(escape_controls(line))
-    return ExitCode.OK if found.workers else ExitCode.FAILED
-
-
 def text(scheduler: str, state: ClusterState) -> Iterator[str]:
     """Yield the lines of a status."""
     yield f"{scheduler}: {number_of(len(state.workers), 'worker')}"
@@ -122,53 +111,24 @@ def _run(arguments: argparse.Namespace) -> int:
     if not arguments.action:
         CLUSTER.refuse(f"expected one of {', '.join(_ACTIONS)}")
     require()
-    if arguments.action == "certificates":
-        from harness.cluster import tls
+    from harness.cluster import tls
 
+    if arguments.action == "certificates":
         if not arguments.folder:
             CLUSTER.refuse("certificates needs DIR, where it writes them")
         tls.make(Path(arguments.folder), arguments.days)
         for role in tls.ROLES:
-            print(
-                escape_controls(
-                    f"{arguments.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"
-                )
-            )
-        print(
-            escape_controls(f"{arguments.folder}/{tls.AUTHORITY_KEY}: keep it away from workers")
-        )
+            told = f"{arguments.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"
+            print(escape_controls(told))
+        told = f"{arguments.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"
+        print(escape_controls(told))
         return ExitCode.OK
     if arguments.action == "status":
-        return _status(arguments)
+        return _print_status(arguments)
     if arguments.folder:
         CLUSTER.refuse("DIR goes with certificates; scheduler has --tls DIR")
-    return _scheduler(arguments)
-
-
-def require() -> None:
-    """Make sure that what a cluster needs is installed.
-
-    Raises:
-        UsageError: something is not.
-    """
-    extras.require("a cluster", "cluster", "distributed", "cryptography")
-
-
-def _status(arguments: argparse.Namespace) -> int:
-
-    if not arguments.folder:
-        CLUSTER.refuse("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
-    arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nobody fetches anything
-    return print_status(connector_settings(arguments), as_json=arguments.json)
-
-
-def _scheduler(arguments: argparse.Namespace) -> int:
-    from harness.cluster import tls
-
-    scheme = "tls" if arguments.tls else "tcp"
-    papers = read_papers(
-        f"{scheme}://{arguments.host}:{arguments.port}", arguments.tls, tls.SCHEDULER
-    )
+    address = f"{'tls' if arguments.tls else 'tcp'}://{arguments.host}:{arguments.port}"
+    papers = read_papers(address, arguments.tls, tls.SCHEDULER)
     folder = str(papers.folder) if papers else ""
     status = run_cluster_process(
         "scheduler", SchedulerSettings(arguments.host, arguments.port, folder)
@@ -177,6 +137,26 @@ def _scheduler(arguments: argparse.Namespace) -> int:
         return status
     print(f"gtp-harness: the scheduler was ended by signal {-status}", file=sys.stderr)
     return ExitCode.FAULT
+
+
+def _print_status(arguments: argparse.Namespace) -> int:
+    """Say what the cluster does; return the exit status."""
+    if not arguments.folder:
+        CLUSTER.refuse("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
+    arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nobody fetches anything
+    settings = connector_settings(arguments)
+    found = state.look(settings)
+    if arguments.json:
+        print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
+    else:
+        for line in text(settings.scheduler, found):
+            print(escape_controls(line))
+    return ExitCode.OK if found.workers else ExitCode.FAILED
+
+
+def require() -> None:
+    """Raise :class:`UsageError` if something that a cluster needs is not installed."""
+    extras.require("a cluster", "cluster", "distributed", "cryptography")
 
 
 def run_cluster_process(kind: str, settings: Any) -> int:
@@ -234,18 +214,13 @@ def read_papers(address: str, folder: str, role: str) -> TlsCredentials | None:
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
     """Return by which address of this machine workers reach it, and a port; 0: any."""
-    host, colon, port = (
-        text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "0")
-    )
-    return host or own_address(scheduler), _read_port(port) if colon else 0
-
-
-def _read_port(text: str) -> int:
-    """Return the number of a port; raises UsageError if it is too large for one."""
-    number = int(text)
+    host, colon, port = text.rpartition(":")
+    if not port.isdigit():
+        return text or own_address(scheduler), 0
+    number = int(port) if colon else 0
     if number > MOST_PORT:
         raise UsageError(f"--bytes-at: found port {number}, expected at most {MOST_PORT}")
-    return number
+    return host or own_address(scheduler), number
 
 
 def own_address(scheduler: str) -> str:
@@ -365,8 +340,7 @@ def _stay(run: Callable[[], int]) -> int:
 def _add_worker_options(parser: CommandParser) -> None:
     parser.add_argument("scheduler", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     add = parser.add_argument
-    add("--tls", default="", metavar="DIR",
-        help="folder of certificates: ca.pem and worker.pem")  # fmt: skip
+    add("--tls", default="", metavar="DIR", help="folder of certificates: ca.pem and worker.pem")
     add("--machine", default="", metavar="NAME",
         help="name of this machine (default: its host name); all workers of one machine must"
         " give the same one")  # fmt: skip

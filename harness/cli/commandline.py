@@ -9,7 +9,7 @@ messages.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from types import SimpleNamespace
 
 from harness.errors import ExitCode, UsageError
@@ -112,39 +112,34 @@ class Plain:
 
     def read(self, words: Sequence[str]) -> Namespace | None:
         """Return what the command line says; None if it is not plain or asks for help."""
-        found = {option.name: option.default for option in self.options}
+        found: dict[str, Any] = {option.name: option.default for option in self.options}
         rest: list[str] = []
         left = iter(words)
         for word in left:
             if word[:1] != "-":
                 rest.append(word)
-            elif not self._take(word, left, found):
+                continue
+            flag, sign, value = word.partition("=")
+            option = self._by_flag.get(flag)
+            if option is None or (sign and option.action == "store_true"):
                 return None
+            if option.action == "store_true":
+                found[option.name] = True
+                continue
+            value = value if sign else next(left, "-")
+            if value[:1] == "-" and not sign:
+                return None
+            try:
+                read = option.reader(value)
+            except Exception:  # noqa: BLE001 - whatever is wrong, argparse tells it
+                return None
+            if option.choices is not None and read not in option.choices:
+                return None
+            is_list = option.action == "append"
+            found[option.name] = [*found[option.name], read] if is_list else read
         if not rest or found.get("help"):
             return None
         return SimpleNamespace(**found, **{self._rest: rest})  # type: ignore[return-value]
-
-    def _take(self, word: str, words: Iterator[str], values: dict[str, Any]) -> bool:
-        """Put the value of an option into what was found; return False if it is not plain."""
-        flag, sign, value = word.partition("=")
-        option = self._by_flag.get(flag)
-        if option is None or (sign and option.action == "store_true"):
-            return False
-        if option.action == "store_true":
-            values[option.name] = True
-            return True
-        value = value if sign else next(words, "-")
-        if value[:1] == "-" and not sign:
-            return False
-        try:
-            read = option.reader(value)
-        except Exception:  # noqa: BLE001 - whatever is wrong, argparse tells it
-            return False
-        if option.choices is not None and read not in option.choices:
-            return False
-        is_list = option.action == "append"
-        values[option.name] = [*values[option.name], read] if is_list else read
-        return True
 
 
 def with_config(arguments: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from harness.cli import man
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
-from harness.cli.man import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Option, Value
+from harness.cli.man import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Value
 from harness.errors import ExitCode
 
 _PAGE = """\
@@ -98,33 +98,27 @@ complete -F _gtp_harness gtp-harness"""
 
 
 def _bash(commands: list[CommandHelp]) -> Iterator[str]:
-    valued = [f'"{one.name} {name}"' for one in commands for option in one.options if option.value
-              for name in option.names]  # fmt: skip
-    parts = {
-        "COMMANDS": " ".join(one.name for one in commands),
-        "VALUED": " | ".join(valued),
-        "VALUES": "\n".join(_bash_values(commands)),
-        "WORDS": "\n".join(line for one in commands for line in _bash_words(one)),
-    }
-    yield re.sub("@([A-Z]+)@", lambda found: parts[found[1]], _BASH)
-
-
-def _bash_values(commands: list[CommandHelp]) -> Iterator[str]:
+    valued, values, words = [], [], []
     for one in commands:
         for option in one.options:
             if option.value:
-                names = " | ".join(f'"{one.name} {name}"' for name in option.names)
-                yield f"            {names}) {_bash_offer(option.value)} ;;"
-
-
-def _bash_words(command: CommandHelp) -> Iterator[str]:
-    """Yield what may stand for an option, and at each place of an argument."""
-    names = " ".join(name for option in command.options for name in option.names)
-    yield f'                    "{command.name} -") {_bash_offer(Value("", "", (names,)))} ;;'
-    for place, value in enumerate(command.arguments):
-        pattern = "*" if place == len(command.arguments) - 1 else str(place)
-        quoted = f'"{command.name} "{pattern}'
-        yield f"                    {quoted}) {_bash_offer(value)} ;;"
+                names = [f'"{one.name} {name}"' for name in option.names]
+                valued += names
+                offer = _bash_offer(option.value)
+                values.append(f"            {' | '.join(names)}) {offer} ;;")
+        # What may stand for an option, and at each place of an argument.
+        listed = " ".join(name for option in one.options for name in option.names)
+        words.append(f'"{one.name} -") {_bash_offer(Value("", "", (listed,)))} ;;')
+        for place, value in enumerate(one.arguments):
+            pattern = "*" if place == len(one.arguments) - 1 else str(place)
+            words.append(f'"{one.name} "{pattern}) {_bash_offer(value)} ;;')
+    parts = {
+        "COMMANDS": " ".join(one.name for one in commands),
+        "VALUED": " | ".join(valued),
+        "VALUES": "\n".join(values),
+        "WORDS": "\n".join(" " * 20 + line for line in words),
+    }
+    yield re.sub("@([A-Z]+)@", lambda found: parts[found[1]], _BASH)
 
 
 def _bash_offer(value: Value) -> str:
@@ -181,33 +175,28 @@ _ZSH_KINDS = {
 
 
 def _zsh(commands: list[CommandHelp]) -> Iterator[str]:
+    arguments = []
+    for one in commands:
+        arguments.append(f"        {one.name}) _arguments \\")
+        for option in one.options:
+            about = re.sub(r"([\[\]\\])", r"\\\1", option.help)
+            for name in option.names:
+                told = f"{name}[{about}]"
+                if option.value:
+                    equals = "=" if name.startswith("--") else ""
+                    told = f"*{name}{equals}[{about}]{_zsh_value(option.value)}"
+                arguments.append(f"            {_zsh_quote(told)} \\")
+        for place, value in enumerate(one.arguments):
+            number = "*" if place == len(one.arguments) - 1 else str(place + 1)
+            arguments.append(f"            {_zsh_quote(f'{number}{_zsh_value(value)}')} \\")
+        arguments.append("            && return ;;")
+    summaries = (_zsh_quote(f"{one.name}:{one.summary}") for one in commands)
     parts = {
         "CASES": " ".join(man.cases()),
-        "COMMANDS": "\n".join(
-            f"        {_zsh_quote(f'{one.name}:{one.summary}')}" for one in commands
-        ),
-        "ARGUMENTS": "\n".join(line for one in commands for line in _zsh_command(one)),
+        "COMMANDS": "\n".join(f"        {summary}" for summary in summaries),
+        "ARGUMENTS": "\n".join(arguments),
     }
     yield re.sub("@([A-Z]+)@", lambda found: parts[found[1]], _ZSH)
-
-
-def _zsh_command(command: CommandHelp) -> Iterator[str]:
-    yield f"        {command.name}) _arguments \\"
-    for option in command.options:
-        for name in option.names:
-            yield f"            {_zsh_quote(_zsh_option(option, name))} \\"
-    for place, value in enumerate(command.arguments):
-        number = "*" if place == len(command.arguments) - 1 else str(place + 1)
-        yield f"            {_zsh_quote(f'{number}{_zsh_value(value)}')} \\"
-    yield "            && return ;;"
-
-
-def _zsh_option(option: Option, name: str) -> str:
-    about = re.sub(r"([\[\]\\])", r"\\\1", option.help)
-    if option.value is None:
-        return f"{name}[{about}]"
-    equals = "=" if name.startswith("--") else ""
-    return f"*{name}{equals}[{about}]{_zsh_value(option.value)}"
 
 
 def _zsh_value(value: Value) -> str:
@@ -229,26 +218,29 @@ def _zsh_quote(text: str) -> str:
 
 def _fish(commands: list[CommandHelp]) -> Iterator[str]:
     yield "# fish completion for gtp-harness: made by gtp-harness completion fish"
-    names = " ".join(one.name for one in commands)
+    listed = " ".join(one.name for one in commands)
     first = "complete -c gtp-harness -n __fish_use_subcommand -f"
     for one in commands:
         yield f"{first} -a {one.name} -d {_fish_quote(one.summary)}"
     yield f"{first} -a help -d {_fish_quote('tell more about a command')}"
-    yield f"complete -c gtp-harness -n '__fish_seen_subcommand_from help' -f -a '{names}'"
+    yield f"complete -c gtp-harness -n '__fish_seen_subcommand_from help' -f -a '{listed}'"
     for one in commands:
-        yield from _fish_command(one)
-
-
-def _fish_command(command: CommandHelp) -> Iterator[str]:
-    begin = f"complete -c gtp-harness -n '__fish_seen_subcommand_from {command.name}'"
-    for option in command.options:
-        names = " ".join(map(_fish_name, option.names))
-        yield f"{begin} {names}{_fish_value(option.value)} -d {_fish_quote(option.help)}"
-    words = [word for value in command.arguments for word in _words(value)]
-    if any(value.kind == PROGRAMS for value in command.arguments):
-        words.append("(__fish_complete_command)")
-    has_files = any(value.kind for value in command.arguments)
-    yield f"{begin} {'-F' if has_files else '-f'}{_fish_offer(words)}"
+        begin = f"complete -c gtp-harness -n '__fish_seen_subcommand_from {one.name}'"
+        for option in one.options:
+            taken, value = "", option.value
+            if value and value.kind == FOLDERS:
+                offer = _fish_offer((*value.words, "(__fish_complete_directories)"))
+                taken = f" -x{offer}"
+            elif value:
+                is_file = " -r -F" if value.kind else " -x"
+                taken = f"{is_file}{_fish_offer(_words(value))}"
+            names = " ".join(map(_fish_name, option.names))
+            yield f"{begin} {names}{taken} -d {_fish_quote(option.help)}"
+        words = [word for value in one.arguments for word in _words(value)]
+        if any(value.kind == PROGRAMS for value in one.arguments):
+            words.append("(__fish_complete_command)")
+        has_files = any(value.kind for value in one.arguments)
+        yield f"{begin} {'-F' if has_files else '-f'}{_fish_offer(words)}"
 
 
 def _fish_name(name: str) -> str:
@@ -256,16 +248,6 @@ def _fish_name(name: str) -> str:
     if name.startswith("--"):
         return f"-l {name[2:]}"
     return f"-s {name[1:]}" if len(name) == 2 else f"-o {name[1:]}"
-
-
-def _fish_value(value: Value | None) -> str:
-    if value is None:
-        return ""
-    if value.kind == FOLDERS:
-        return f" -x{_fish_offer((*value.words, '(__fish_complete_directories)'))}"
-    if value.kind:
-        return f" -r -F{_fish_offer(_words(value))}"
-    return f" -x{_fish_offer(value.words)}"
 
 
 def _fish_offer(words: Sequence[str]) -> str:

@@ -10,16 +10,15 @@ import codecs
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from io import TextIOWrapper
 
 from harness.cli import give_up, sentence_of
-from harness.records import CaseFile, Outcome, Progress, Repeat, RunResult, Verdict, Waiting
+from harness.records import CaseFile, Outcome, Progress, Repeat, Verdict, Waiting
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
-from harness.report.tally import Tally, summary
 from harness.text import at_most, escape_controls
 from harness.typed import NamedTuple
 
@@ -75,8 +74,10 @@ class Console:
         if self.live:
             self.live.update(progress)
         elif progress.waiting:
+            from harness.report.progress import describe_waiting
+
             self._waiting[progress.path] = progress.waiting
-            self._heartbeat.beat(lambda: _waits(self._waiting))
+            self._heartbeat.beat(lambda: describe_waiting(self._waiting))
         else:
             self._waiting.pop(progress.path, None)
 
@@ -91,11 +92,21 @@ class Console:
         self._under_way, self._next = case, outcome.step + 1
         # Most tests have no line, and a file may have 100,000 of them.
         if self.long or outcome.verdict is not Verdict.PASSED:
-            self._write(list(self._line(case, outcome)))
+            from harness.report import gogui
+
+            self._write(list(gogui.line(case, outcome, prefix=self.files > 1, long=self.long)))
 
     def on_file(self, view: FileView) -> None:
         """Write what is to be said about one file, and was not yet."""
-        self._write(self._lines(view) if self.lines else list(self._terminal.file(view)))
+        if not self.lines:
+            self._write(list(self._terminal.file(view)))
+            return
+        from harness.report import gogui
+
+        first = self._next if view.file.case is self._under_way else 0
+        self._under_way = None
+        many = self.files > 1
+        self._write(list(gogui.lines(view.file, prefix=many, long=self.long, first=first)))
 
     def _write(self, texts: Sequence[str]) -> None:
         if texts:
@@ -116,19 +127,6 @@ class Console:
         if stream is not sys.stderr and not isinstance(error, BrokenPipeError):
             self._say(f"gtp-harness: {sentence_of(error)}", sys.stderr)
 
-    def _line(self, case: CaseFile, outcome: Outcome) -> Iterator[str]:
-        from harness.report import gogui
-
-        return gogui.line(case, outcome, prefix=self.files > 1, long=self.long)
-
-    def _lines(self, view: FileView) -> list[str]:
-        from harness.report import gogui
-
-        first = self._next if view.file.case is self._under_way else 0
-        self._under_way = None
-        many = self.files > 1
-        return list(gogui.lines(view.file, prefix=many, long=self.long, first=first))
-
     @cached_property
     def _terminal(self) -> Terminal:
         """One for all files: it tells the same crash once."""
@@ -142,27 +140,13 @@ class Console:
             width=columns(self.out),
         )
 
-    def summary(self, run: RunResult, tallies: Sequence[Tally]) -> None:
-        """Write the end of the report; beside gogui's lines, on standard error."""
-        if self.lines:
-            for file in run.files:
-                for failure in file.failures:
-                    message = f"{file.case.path}: {failure.message}"
-                    self._say(f"gtp-harness: {escape_controls(message)}", sys.stderr)
-        self._say(summary(run, tallies, self.paint), self._aside())
-
     def complain(self, message: str) -> None:
         """Say what else went wrong."""
         self._say(f"gtp-harness: {escape_controls(message)}", sys.stderr)
 
-    def hints(self, sentences: Sequence[str]) -> None:
-        """Say what may be done about it."""
-        for sentence in sentences:
-            self._say(escape_controls(f"gtp-harness: {sentence}"), self._aside())
-
-    def _aside(self) -> TextIO:
-        """Return where to write what scripts do not look for in gogui's lines."""
-        return sys.stderr if self.lines else self.out
+    def say_aside(self, text: str) -> None:
+        """Write what scripts do not look for in gogui's lines."""
+        self._say(text, sys.stderr if self.lines else self.out)
 
     def comparison(self, comparison: Comparison) -> None:
         """Write how the run differs from the baseline."""
@@ -172,18 +156,12 @@ class Console:
         for heading, found in sections:
             lines.append(f"  {heading}")
             lines += [f"    {escape_controls(line)}" for line in at_most(found, _LISTED)]
-        self._say("\n".join(lines), self._aside())
+        self.say_aside("\n".join(lines))
 
     def close(self) -> None:
         """Take the live lines away for good."""
         if self.live:
             self.live.stop()
-
-
-def _waits(commands: Mapping[str, Waiting]) -> str:
-    from harness.report.progress import describe_waiting
-
-    return describe_waiting(commands)
 
 
 # Signs of ours, for encodings that do not have them.
@@ -226,7 +204,18 @@ def colors(stream: TextIO) -> int:
         return 0
     if os.environ.get("FORCE_COLOR"):
         return _MOST
-    return 0 if not stream.isatty() or _is_dumb() else _colors_of(os.environ["TERM"])
+    if not stream.isatty() or _is_dumb():
+        return 0
+    term = os.environ["TERM"]
+    if os.environ.get("COLORTERM") or "256color" in term or "direct" in term:
+        return _MOST
+    try:
+        import curses
+
+        curses.setupterm(term, 1)
+        return max(0, curses.tigetnum("colors"))
+    except Exception:  # noqa: BLE001 - no curses, or nobody knows this terminal
+        return 8 if "color" in term or term.startswith(_COLORFUL) else 0
 
 
 def columns(stream: TextIO) -> int:
@@ -238,15 +227,3 @@ def columns(stream: TextIO) -> int:
 
 def _is_dumb() -> bool:
     return os.environ.get("TERM", "") in ("", "dumb")
-
-
-def _colors_of(term: str) -> int:
-    if os.environ.get("COLORTERM") or "256color" in term or "direct" in term:
-        return _MOST
-    try:
-        import curses
-
-        curses.setupterm(term, 1)
-        return max(0, curses.tigetnum("colors"))
-    except Exception:  # noqa: BLE001 - no curses, or nobody knows this terminal
-        return 8 if "color" in term or term.startswith(_COLORFUL) else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 from harness.cli.commandline import figure, number, size, whole
 from harness.engine.launch import ORACLE, find_program, split_program
@@ -40,19 +40,17 @@ def visible_paths(program: str, level: str, named: Iterable[str] = ()) -> tuple[
 
     ``level``: one of SANDBOXES.
     """
-    return (*named, *(_oracle_of(split_program(program)[0]) if level != "off" else ()))
-
-
-def _oracle_of(name: str) -> Iterator[str]:
+    name = split_program(program)[0] if level != "off" else ""
     if not name.endswith(ORACLE):
-        return
+        return tuple(named)
     import sysconfig
     from pathlib import Path
 
     import oracle
 
-    if Path(find_program(name)).resolve() == Path(sysconfig.get_path("scripts"), ORACLE).resolve():
-        yield str(Path(oracle.__file__).parent)
+    own = Path(sysconfig.get_path("scripts"), ORACLE).resolve()
+    is_own = Path(find_program(name)).resolve() == own
+    return (*named, *([str(Path(oracle.__file__).parent)] if is_own else ()))
 
 
 def box_limits(arguments: Namespace) -> BoxLimits:
@@ -80,7 +78,13 @@ _BOX_LIMITS = (
 def add_limits(add: Callable[..., object]) -> None:
     """Add the options that limit an engine's time and output."""
     for flag, name, reader, metavar, what in _LIMITS:
-        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
+        own, untrusted = getattr(PATIENT, name), getattr(UNTRUSTED, name)
+        unit = figure if name.startswith("max_") else "{:g}".format
+        usual = unit(own) if own else "no limit"
+        boxed = "" if own == untrusted else f"; in a sandbox: {unit(untrusted)}"
+        add(
+            flag, dest=name, type=reader, metavar=metavar, help=f"{what} (default: {usual}{boxed})"
+        )
 
 
 def read_limits(arguments: Namespace) -> Limits:
@@ -98,20 +102,7 @@ _LIMITS = (
     ("--total-timeout", "total", _SECONDS, "S", "seconds for the whole run"),
     ("--quit-timeout", "quit", _SECONDS, "S", "seconds from quit to the engine's end"),
     ("--max-output", "max_output", size, "BYTES", "most bytes of a reply, such as 64k or 4M"),
-    (
-        "--max-total-output",
-        "max_total_output",
-        size,
-        "BYTES",
-        "most bytes the engine writes during a file",
-    ),
+    ("--max-total-output", "max_total_output", size, "BYTES",
+     "most bytes the engine writes during a file"),
     ("--max-stderr", "max_stderr", size, "BYTES", "bytes of its standard error to keep"),
-)
-
-
-def _default(name: str) -> str:
-    """Say what a limit is if it is not given."""
-    own, untrusted = getattr(PATIENT, name), getattr(UNTRUSTED, name)
-    unit = figure if name.startswith("max_") else "{:g}".format
-    words = unit(own) if own else "no limit"
-    return f"(default: {words}{'' if own == untrusted else f'; in a sandbox: {unit(untrusted)}'})"
+)  # fmt: skip

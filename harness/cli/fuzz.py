@@ -25,11 +25,10 @@ from harness.engine.translation import sessions_of
 from harness.errors import ExitCode, UsageError
 from harness.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Limits, Options
 from harness.reading import casefile
-from harness.records import FileResult
 from harness.report import report_files
 from harness.sandbox import view
 from harness.text import encode_without_surrogates, number_of, one_line, plural
-from harness.vocabulary.script import BOARDS, Script, Trace, lay_files
+from harness.vocabulary.script import BOARDS, Trace, lay_files
 from oracle.command_properties import STANDARD
 
 TYPE_CHECKING = False
@@ -106,10 +105,8 @@ def _run(arguments: argparse.Namespace) -> int:
         report_files.write(
             arguments.json, [_document(arguments, fuzzer, findings)], encode_without_surrogates
         )
-    return _status(fuzzer, findings) if is_over else ExitCode.INTERRUPTED
-
-
-def _status(fuzzer: Fuzzer, findings: Sequence[tuple[FuzzFinding, Path]]) -> ExitCode:
+    if not is_over:
+        return ExitCode.INTERRUPTED
     if findings:
         return ExitCode.FAILED if _without_questions(findings) else ExitCode.OK
     return ExitCode.BROKEN if fuzzer.shortfall else ExitCode.OK
@@ -157,8 +154,20 @@ def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
     from harness.fuzzing.search import FuzzBudget
 
     budget = FuzzBudget(arguments.seconds, arguments.examples)
+    # Of a shown folder in which it starts, an engine has a copy, made at that moment: it would
+    # never see the board files that later scripts need.
+    shown = list(map(os.path.realpath, arguments.show))
+    outside = (
+        place
+        for place in (tempfile.gettempdir(), *_TEMPORARY)
+        if os.access(place, os.W_OK) and not view.is_in_one(os.path.realpath(place), shown)
+    )
+    if (folder := next(outside, None)) is None:
+        raise UsageError(
+            f"--show {arguments.show[0]} shows all folders for temporary files: show less"
+        )
     with (
-        tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=_outside(arguments.show)) as name,
+        tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=folder) as name,
         contextlib.ExitStack() as open_,
     ):
         room = Path(name)
@@ -223,19 +232,6 @@ def _by_engine(arguments: argparse.Namespace, program: FuzzedProgram, room: Path
     )
 
 
-def _outside(shown: Sequence[str]) -> str:
-    """Return a folder for temporary files that lies in none of the folders shown.
-
-    Of a shown folder in which it starts, an engine has a copy, made at that moment: it would never
-    see the board files that later scripts need.
-    """
-    folders = [os.path.realpath(path) for path in shown]
-    for place in (tempfile.gettempdir(), *_TEMPORARY):
-        if os.access(place, os.W_OK) and not view.is_in_one(os.path.realpath(place), folders):
-            return place
-    raise UsageError(f"--show {shown[0]} shows all folders for temporary files: show less")
-
-
 def _options(arguments: argparse.Namespace, folders: Sequence[str]) -> Options:
     limits = (Limits() if arguments.sandbox == "off" else UNTRUSTED)._replace(
         timeout=arguments.timeout
@@ -278,15 +274,11 @@ def _look(
     return True
 
 
-# --- the command line --------------------------------------------------------------------------
-
-
 def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     count = whole(0, "a whole number, 0 for no limit")
     add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
-    add("--assignment", metavar="A",
-        help="the assignment that PROGRAM is for, by name or folder")  # fmt: skip
+    add("--assignment", metavar="A", help="the assignment that PROGRAM is for, by name or folder")
     add("--against", metavar="PROGRAM", action="append", default=[],
         help="another engine, which says what is right if nobody else does; else, where it answers"
         " as PROGRAM does, a finding is a question to the teacher; may be repeated")  # fmt: skip
@@ -313,17 +305,11 @@ def _add_options(parser: CommandParser) -> None:
     add("--json", metavar="FILE", help="write all findings as JSON")
     add("--timeout", type=number(0.1, "seconds"), default=TRIED_TIMEOUT, metavar="S",
         help="seconds without a reply that count as a hang (default: %(default)g)")  # fmt: skip
-    add(
-        "--python",
-        metavar="PATH",
-        default="",
-        help="the Python of a PROGRAM that begins with python3 (default: the system's)",
-    )
+    add("--python", metavar="PATH", default="",
+        help="the Python of a PROGRAM that begins with python3 (default: the"
+        " system's)")  # fmt: skip
     engine_options.add_options(parser)
     parser.set_defaults(sandbox="auto", engine=[], mutants=0)
-
-
-# --- for a reader ------------------------------------------------------------------------------
 
 
 def _describe(finding: FuzzFinding, path: Path) -> str:
@@ -462,24 +448,21 @@ class _KnownEngines:
 
     def like(self, finding: FuzzFinding) -> tuple[WrongEngine, ...]:
         """Return the engines that answer the last command of a finding as wrongly."""
-        return tuple(one for one in self._engines if self._is_like(one, finding))
-
-    def _is_like(self, engine: WrongEngine, finding: FuzzFinding) -> bool:
-        folder = self._fuzzer.judge.folder
-        text = "\n".join(finding.script.commands)
-        case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
-        lay_files(finding.script, folder)
-        (result,) = self._asker.results([case], engine)
-        trace = _trace(finding.script, result)
-        return self._fuzzer.shows(trace, finding.difference)
-
-
-def _trace(script: Script, result: FileResult) -> Trace:
-    """Return what an engine answered until it broke; a new one may have gone on."""
-    failure = next(iter(result.failures), None)
-    end = len(script.commands) if failure is None else failure.step or 0
-    replies = takewhile(lambda one: one is not None, result.replies[:end])
-    return Trace(script, tuple(one for one in replies if one), failure)
+        script, found = finding.script, []
+        for engine in self._engines:
+            folder = self._fuzzer.judge.folder
+            text = "\n".join(script.commands)
+            case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
+            lay_files(script, folder)
+            (result,) = self._asker.results([case], engine)
+            # What it answered until it broke; a new one may have gone on.
+            failure = next(iter(result.failures), None)
+            end = len(script.commands) if failure is None else failure.step or 0
+            replies = takewhile(lambda one: one is not None, result.replies[:end])
+            trace = Trace(script, tuple(one for one in replies if one), failure)
+            if self._fuzzer.shows(trace, finding.difference):
+                found.append(engine)
+        return tuple(found)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """``gtp-harness generate``: case files from game records, or from nothing."""
 
 import sys
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,11 +23,8 @@ from harness.generating import (
     scene_text,
     test_production,
 )
-from harness.generating.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices, Harvest, HarvestOptions
 from harness.generating.scene_production import SceneRequest
-from harness.generating.scene_text import Staged
-from harness.generating.test_production import Sources, TestRequest
 from harness.processes import processors
 from harness.reading import casefile, conversion
 from harness.reading.suite import expand
@@ -35,7 +32,7 @@ from harness.records import CaseFile
 from harness.report import report_files
 from harness.specifications.record import Specification
 
-_HALVES = {"public": False, "private": True, "all": None}
+_HALVES = {"public": False, "private": True, "all": None}  # whether the games are private
 _FEW, _MANY = 16, 40  # tests, if nobody says how many; the latter to catch wrong engines
 _ANSWERS, _GTP = ".txt", ".gtp"  # endings of names of case files
 
@@ -90,6 +87,8 @@ def _run(arguments: Namespace) -> int:
     report_files.try_to_write(arguments.output)
     secret = record_reading.read_secret(arguments.secret) if arguments.secret else None
     chosen = record_reading.choices(arguments.seed, secret)
+    half = arguments.half or ("private" if arguments.secret else "public")
+    arguments.is_private = _HALVES[half]
     if assignment.declaration and not assignment.declaration.extends:
         return _generate_declared(arguments, assignment, assignment.declaration, chosen)
     return _generate(arguments, assignment, chosen)
@@ -97,11 +96,6 @@ def _run(arguments: Namespace) -> int:
 
 def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
     return tuple(read_case_file(path) for path in expand(names))
-
-
-def _half(arguments: Namespace) -> bool | None:
-    """Return which half of the games is used; None: all."""
-    return _HALVES[arguments.half or ("private" if arguments.secret else "public")]
 
 
 def _heading(arguments: Namespace, name: str) -> list[str]:
@@ -120,20 +114,44 @@ def _report_nothing(noun: str, *, is_complete: bool) -> ExitCode:
     return ExitCode.OK
 
 
-# --- a game of the oracle ----------------------------------------------------------------------
-
-
 def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) -> ExitCode:
-    request = _request(arguments, assignment, choices)
-    own, options = request.specification, _options(arguments, request)
+    own = specification_of(assignment)
+    sizes = arguments.sizes or own.kind.sizes
+    request = SceneRequest(
+        own,
+        choices,
+        sizes,
+        most=arguments.tests or (_MANY if arguments.kill else _FEW),
+        secret=bool(arguments.secret),
+        existing_cases=_cases([*arguments.beside, *arguments.kill]),
+        excluded=_cases(arguments.exclude),
+        only_survivors=bool(arguments.kill),
+    )
+    moves = record_reading.parse(arguments.moves) if arguments.moves else record_reading.Moves()
+    options = HarvestOptions(
+        own.kind, choices, moves, sizes, arguments.is_private, strict=arguments.strict
+    )
     with _progress() as show, _bench(arguments, assignment, own) as bench:
-        request = request._replace(bench=bench)
-        harvest = _harvest(arguments, options, show)
-        produced = scene_production.produce(request, harvest, lambda what: _step(show, what))
+        request, harvest = request._replace(bench=bench), Harvest.empty()
+        if arguments.games:
+            found = record_reading.records(arguments.games)
+            show(total=record_reading.weight(found), completed=0)
+            harvest = record_reading.harvest(
+                found,
+                options,
+                arguments.jobs or processors(),
+                lambda done, games: show(completed=done, description=f"{games} games"),
+            )
+        produced = scene_production.produce(
+            request, harvest, lambda what: show(total=None, completed=0, description=what)
+        )
     if not produced.scenes:
         is_complete = request.only_survivors and not produced.survivors
         return _report_nothing("mistake", is_complete=is_complete)
-    _write_boards(Path(arguments.output).parent, produced.scenes)
+    for name, content in scene_text.files(produced.scenes).items():  # that the case file loads
+        path = Path(arguments.output).parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        report_files.write(str(path), [content])
     heading = _heading(arguments, arguments.assignment)
     text = scene_text.case_file(own.kind, produced.scenes, heading, own.commands)
     report_files.write(arguments.output, [text])
@@ -142,20 +160,6 @@ def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) ->
     too_few = tests < request.most and not request.only_survivors
     is_alive = produced.survivors and (request.existing_cases or request.bench)
     return ExitCode.FAILED if too_few or is_alive else ExitCode.OK
-
-
-def _request(arguments: Namespace, assignment: Assignment, choices: Choices) -> SceneRequest:
-    specification = specification_of(assignment)
-    return SceneRequest(
-        specification,
-        choices,
-        arguments.sizes or specification.kind.sizes,
-        most=arguments.tests or (_MANY if arguments.kill else _FEW),
-        secret=bool(arguments.secret),
-        existing_cases=_cases([*arguments.beside, *arguments.kill]),
-        excluded=_cases(arguments.exclude),
-        only_survivors=bool(arguments.kill),
-    )
 
 
 @contextmanager
@@ -184,106 +188,62 @@ def _asker(
     )
 
 
-def _options(arguments: Namespace, request: SceneRequest) -> HarvestOptions:
-    return HarvestOptions(
-        request.specification.kind,
-        request.choices,
-        record_reading.parse(arguments.moves) if arguments.moves else record_reading.Moves(),
-        request.sizes,
-        _half(arguments),
-        strict=arguments.strict,
-    )
-
-
-def _harvest(arguments: Namespace, options: HarvestOptions, show: Callable[..., None]) -> Harvest:
-    if not arguments.games:
-        return Harvest.empty()
-    found = record_reading.records(arguments.games)
-    show(total=record_reading.weight(found), completed=0)
-    return record_reading.harvest(
-        found,
-        options,
-        arguments.jobs or processors(),
-        lambda done, games: show(completed=done, description=f"{games} games"),
-    )
-
-
-def _write_boards(folder: Path, scenes: Sequence[Staged]) -> None:
-    """Write the board files that a case file loads, beside it."""
-    for name, content in scene_text.files(scenes).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        report_files.write(str(folder / name), [content])
-
-
 # --- a declared game: from play, game records and given positions --------------------------------
 
 
 def _generate_declared(
-    arguments: Namespace, assignment: Assignment, declared: Declaration, choices: Choices
+    arguments: Namespace, assignment: Assignment, declaration: Declaration, choices: Choices
 ) -> ExitCode:
     own, place = specification_of(assignment), assignment.place
-    declaration = _of_sizes(declared, arguments.sizes)
+    if arguments.sizes is not None:  # those boards alone
+        game = declaration.game
+        kept = tuple(one for one in game.sizes if set(one) <= set(arguments.sizes))
+        if not kept:
+            raise UsageError("--sizes: the game has no board with such sides")
+        declaration = declaration._replace(game=game._replace(sizes=kept))
     beside, excluded = _cases([*arguments.beside, *arguments.kill]), _cases(arguments.exclude)
     found = drafts.Records(
-        own, declaration, choices, private=_half(arguments), strict=arguments.strict
+        own, declaration, choices, private=arguments.is_private, strict=arguments.strict
     )
     positions = [
         *found.openings(record_reading.records(arguments.games)),
         *drafts.of_cases(beside, declaration),
     ]
     refusals = not arguments.output.endswith(_ANSWERS)
-    drafter = Drafter(own, declaration, place, positions, refusals=refusals)
+    drafter = drafts.Drafter(own, declaration, place, positions, refusals=refusals)
     is_chosen_for = arguments.kill or bank.are_known_wrong(arguments, assignment)
     with _progress() as show, bank.wrong_engines(arguments, assignment) as engines:
         bench = EngineBench(engines, own, place, _asker(arguments, assignment, own))
-        request = TestRequest(
+        request = test_production.TestRequest(
             choices,
             arguments.tests or (_MANY if is_chosen_for else _FEW),
             {one for case in (*beside, *excluded) for one in drafts.identities(case, declaration)},
             bench.find_caught(beside),
             bool(arguments.kill),
         )
-        produced = test_production.produce(request, drafter, bench, lambda what: _step(show, what))
+        produced = test_production.produce(
+            request, drafter, bench, lambda what: show(total=None, completed=0, description=what)
+        )
     if not produced.drafts:
         is_complete = bool(arguments.kill) and not produced.survivors
         return _report_nothing("engine", is_complete=is_complete)
-    _copy_files(produced.drafts, declaration, place, Path(arguments.output).parent)
+    for name in test_production.find_named_files(produced.drafts, declaration, place):
+        content, target = (place / name).read_bytes(), Path(arguments.output).parent / name
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        elif target.read_bytes() != content:
+            raise UsageError(
+                f"{target} differs from the file of that name in {place}, and tests"
+                " need the latter: move it, or write the cases elsewhere"
+            )
     text = test_production.case_file(produced.drafts, _heading(arguments, assignment.key))
     if not refusals:
         text = conversion.to_answers(casefile.parse(text.encode(), arguments.output + _GTP))
     report_files.write(arguments.output, [text])
-    sources = Sources(found.counts, len(positions), drafter.unsaid)
+    sources = test_production.Sources(found.counts, len(positions), drafter.unsaid)
     print("\n".join(test_production.report(produced, sources)))
     return ExitCode.FAILED if produced.survivors else ExitCode.OK
-
-
-def _of_sizes(declaration: Declaration, sizes: range | None) -> Declaration:
-    """Return the declaration with those boards alone that are wanted."""
-    if sizes is None:
-        return declaration
-    kept = tuple(one for one in declaration.game.sizes if set(one) <= set(sizes))
-    if not kept:
-        raise UsageError("--sizes: the game has no board with such sides")
-    return declaration._replace(game=declaration.game._replace(sizes=kept))
-
-
-def _copy_files(
-    tests: Sequence[Draft], declaration: Declaration, place: Path, folder: Path
-) -> None:
-    """Copy the files that tests name beside the case file, unless they are there."""
-    for name in test_production.find_named_files(tests, declaration, place):
-        content = (place / name).read_bytes()
-        if not (folder / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(content)
-        elif (folder / name).read_bytes() != content:
-            raise UsageError(
-                f"{folder / name} differs from the file of that name in {place}, and tests"
-                " need the latter: move it, or write the cases elsewhere"
-            )
-
-
-# --- while it lasts ----------------------------------------------------------------------------
 
 
 @contextmanager
@@ -302,19 +262,10 @@ def _progress() -> Iterator[Callable[..., None]]:
         yield lambda **changes: live.update(task, **changes)
 
 
-def _step(show: Callable[..., None], description: str) -> None:
-    """Show what goes on after the reading."""
-    show(total=None, completed=0, description=description)
-
-
-# --- options ----------------------------------------------------------------------------------
-
-
 def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
-    add("--assignment", metavar="A",
-        help="the assignment, by name or folder")  # fmt: skip
+    add("--assignment", metavar="A", help="the assignment, by name or folder")
     add("-n", "--tests", type=whole(1, "a number of tests"), metavar="N",
         help="most tests to choose (default: 16; with --kill 40)")  # fmt: skip
     add("-o", "--output", metavar="FILE", help="the case file to write")
@@ -345,8 +296,6 @@ def _add_options(parser: CommandParser) -> None:
 
 
 def _sizes(text: str) -> range:
-    from argparse import ArgumentTypeError
-
     first, _, last = text.partition("-")
     if not (first.isdecimal() and (last or first).isdecimal()):
         raise ArgumentTypeError(f"found {text!r}, expected such as 9 or 5-9")

@@ -105,9 +105,34 @@ class _Command:
     def __init__(self, arguments: argparse.Namespace, assignment: Assignment) -> None:
         self._arguments = arguments
         self._paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-        self._options = _options(arguments, assignment)
-        self._sheets = _sheets(arguments)
         key = Path(arguments.key) if arguments.key else None
+        private = (path for path in arguments.private if not path.startswith("@"))
+        for path in filter(
+            None,
+            (arguments.source, arguments.groups, arguments.overlay, key and key.parent, *private),
+        ):
+            if not Path(path).exists():
+                raise UsageError(f"there is no {path}")
+        if arguments.unsafe_no_sandbox and arguments.sandbox != "auto":
+            raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
+        self._options = GradeOptions(
+            assignment=assignment._replace(late=_late(arguments, assignment)),
+            source=Path(arguments.source) if arguments.source else None,
+            output=Path(arguments.output),
+            groups=Path(arguments.groups) if arguments.groups else None,
+            overlay=Path(arguments.overlay) if arguments.overlay else None,
+            private=tuple(arguments.private),
+            public_only=arguments.public_only,
+            images=not arguments.no_images,
+            sandbox="off" if arguments.unsafe_no_sandbox else arguments.sandbox,
+            jobs=arguments.jobs or processors(),
+            budget=arguments.budget * 60,
+            regrade=arguments.regrade,
+            accept=arguments.accept,
+            go_on=arguments.go_on,
+            set_aside=Path(arguments.output) / SET_ASIDE,
+        )
+        self._sheets = _sheets(arguments)
         self._ledger = places.of(arguments.ledger or self._options.output / LEDGER, key)
         beside = self._ledger.path.parent if isinstance(self._ledger, LedgerFile) else None
         self._originals = (beside or self._options.output) / ORIGINALS
@@ -174,8 +199,8 @@ class _Command:
         """
         options = self._options
         keys = set(audit.nearly_full(result.graded, options.assignment))
-        units = [one for one in grade.units(plan, store) if one.submission.key in keys]
         context = grade.grading_context(options, plan)
+        units = [one for one in grade.units(context, plan, store) if one.submission.key in keys]
         own = audit.Audit(context, self._arguments.audit, options.output / audit.FOLDER)
         left = own.list_pending(units)
         found = number_of(len(units), "submission")
@@ -195,7 +220,8 @@ class _Command:
             given.tournament, given.tournament_size, given.tournament_points
         )
         file_system.make(output, mode=0o700)
-        context, units = grade.grading_context(self._options, plan), grade.units(plan, store)
+        context = grade.grading_context(self._options, plan)
+        units = grade.units(context, plan, store)
         try:
             with ending_on_signals():
                 held = tournament.hold_tournament(context, plan.submissions, units, chosen, output)
@@ -219,34 +245,30 @@ class _Command:
             ledger.check()
             if self._arguments.marks_only:
                 plan = grade.load_last_plan(ledger)
-            else:
-                plan = grade.prepare(options, ledger, Store(self._originals), inputs)
-                self._run(ledger, plan)
+                return grade.update_marks(options, ledger, plan), plan
+            store = Store(self._originals)
+            plan = grade.prepare(options, ledger, store, inputs)
+            if again := grade.withdraw_distrusted(options, ledger, plan):
+                self._warn(
+                    "rerun, because a machine that had a part in them was set aside since:"
+                    f" {', '.join(again)}"
+                )
+            left = grade.count_pending(ledger, plan)
+            print(f"{number_of(len(plan.submissions), 'submission')},"
+                  f" {number_of(len(plan.cases), 'case file')},"
+                  f" {left} of {number_of(len(plan.attempts), 'attempt')} to be run")  # fmt: skip
+            try:
+                with self._other_machines() as machines, GradingProgress(left) as progress:
+                    grade.run(options, ledger, plan, store, progress, other_machines=machines)
+            except KeyboardInterrupt:
+                print("Results are kept; the same command continues.", file=sys.stderr)
+                raise
+            except SandboxError as error:
+                raise SandboxError(
+                    f"{error}. Submissions run in a sandbox; --unsafe-no-sandbox runs them with"
+                    " your own rights instead"
+                ) from None
             return grade.update_marks(options, ledger, plan), plan
-
-    def _run(self, ledger: Ledger, plan: GradingPlan) -> None:
-        """Run what has no result yet, and say how far it is."""
-        if again := grade.withdraw_distrusted(self._options, ledger, plan):
-            self._warn(
-                "rerun, because a machine that had a part in them was set aside since:"
-                f" {', '.join(again)}"
-            )
-        left = grade.count_pending(ledger, plan)
-        print(f"{number_of(len(plan.submissions), 'submission')},"
-              f" {number_of(len(plan.cases), 'case file')},"
-              f" {left} of {number_of(len(plan.attempts), 'attempt')} to be run")  # fmt: skip
-        store = Store(self._originals)
-        try:
-            with self._other_machines() as machines, GradingProgress(left) as progress:
-                grade.run(self._options, ledger, plan, store, progress, other_machines=machines)
-        except KeyboardInterrupt:
-            print("Results are kept; the same command continues.", file=sys.stderr)
-            raise
-        except SandboxError as error:
-            raise SandboxError(
-                f"{error}. Submissions run in a sandbox; --unsafe-no-sandbox runs them with"
-                " your own rights instead"
-            ) from None
 
     def _other_machines(self) -> AbstractContextManager[OtherMachines | None]:
         """Give the machines of a cluster, if engines are to run there."""
@@ -288,35 +310,6 @@ def _describe_files(files: Sequence[Path], output: Path) -> str:
 
 
 # --- the command line --------------------------------------------------------------------------
-
-
-def _options(arguments: argparse.Namespace, assignment: Assignment) -> GradeOptions:
-    private = (path for path in arguments.private if not path.startswith("@"))
-    key = Path(arguments.key).parent if arguments.key else None
-    for path in filter(
-        None, (arguments.source, arguments.groups, arguments.overlay, key, *private)
-    ):
-        if not Path(path).exists():
-            raise UsageError(f"there is no {path}")
-    if arguments.unsafe_no_sandbox and arguments.sandbox != "auto":
-        raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
-    return GradeOptions(
-        assignment=assignment._replace(late=_late(arguments, assignment)),
-        source=Path(arguments.source) if arguments.source else None,
-        output=Path(arguments.output),
-        groups=Path(arguments.groups) if arguments.groups else None,
-        overlay=Path(arguments.overlay) if arguments.overlay else None,
-        private=tuple(arguments.private),
-        public_only=arguments.public_only,
-        images=not arguments.no_images,
-        sandbox="off" if arguments.unsafe_no_sandbox else arguments.sandbox,
-        jobs=arguments.jobs or processors(),
-        budget=arguments.budget * 60,
-        regrade=arguments.regrade,
-        accept=arguments.accept,
-        go_on=arguments.go_on,
-        set_aside=Path(arguments.output) / SET_ASIDE,
-    )
 
 
 def _sheets(arguments: argparse.Namespace) -> Sheets:

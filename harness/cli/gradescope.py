@@ -40,17 +40,10 @@ def _run(arguments: argparse.Namespace) -> int:
     if (arguments.assignment is None) is (arguments.grade is None):
         GRADESCOPE.refuse(f"give --assignment: {', '.join(shipped.names())}, or a folder")
     if arguments.grade is not None:
-        root = Path(arguments.grade)
-        from harness import gradescope
-
-        marked = gradescope.mark(root)
+        marked = gradescope.mark(Path(arguments.grade))
         sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
         print(f"{marked.mark} points. {sandbox}.")
         return ExitCode.OK
-    return _make(arguments)
-
-
-def _make(arguments: argparse.Namespace) -> int:
     if arguments.private and arguments.public_only:
         raise UsageError("--private and --public-only exclude each other")
     assignment = find_assignment(arguments.assignment)
@@ -59,23 +52,17 @@ def _make(arguments: argparse.Namespace) -> int:
         "", (), arguments.public_only, arguments.timeout * 60, arguments.private_visibility
     )
     content = gradescope.bundle(assignment, arguments.private, overlay, wanted)
-    _write(Path(arguments.output), content)
-    print(
-        f"{arguments.output}: {len(content):,} bytes. "
-        "Upload it as the autograder of the assignment."
-    )
-    return ExitCode.OK
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that nobody else can read: private case files are in it."""
+    path = Path(arguments.output)
     file_system.make(path.parent)
-    try:
+    try:  # private case files are in it: nobody else may read it
         path.unlink(missing_ok=True)
         path.touch(mode=0o600)
         path.write_bytes(content)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    told = "Upload it as the autograder of the assignment."
+    print(f"{arguments.output}: {len(content):,} bytes. {told}")
+    return ExitCode.OK
 
 
 def _add_options(parser: CommandParser) -> None:
@@ -86,22 +73,15 @@ def _add_options(parser: CommandParser) -> None:
         help="when students see points and verdicts of private tests, and their total"
         " (default: %(default)s)")  # fmt: skip
     add("--overlay", metavar="DIR", help="the course folder, such as util")
-    add(
-        "--timeout",
-        type=number(_LEAST, f"at least {_LEAST:g} minutes"),
-        default=10.0,
+    add("--timeout", type=number(_LEAST, f"at least {_LEAST:g} minutes"), default=10.0,
         metavar="MINUTES",
         help="time limit, as in Gradescope's autograder settings. There it costs all points; we"
-        " end"
-        " a little earlier, with an error and no mark (default: %(default)g)",
-    )
+        " end a little earlier, with an error and no mark (default: %(default)g)")  # fmt: skip
     add("--output", "-o", default="autograder.zip", metavar="FILE",
         help="zip to write (default: %(default)s)")  # fmt: skip
-    add(
-        "--grade",
-        metavar="DIR",
-        help="for run_autograder: grade DIR/submission, write DIR/results/results.json",
-    )
+    add("--grade", metavar="DIR",
+        help="for run_autograder: grade DIR/submission, write"
+        " DIR/results/results.json")  # fmt: skip
 
 
 GRADESCOPE = Command("gradescope", _PAGE, _add_options, _run)

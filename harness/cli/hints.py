@@ -20,7 +20,7 @@ from harness.engine.launch import search_path, split_program
 from harness.errors import CaseError, UndecidedError, UsageError
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import is_case_like
-from harness.records import GTP_FILE, FailureKind, FileResult, Reply, RunResult, Step, Verdict
+from harness.records import GTP_FILE, FailureKind, Reply, RunResult, Step, Verdict
 
 _LANGUAGES = {".py": "python3", ".jar": "java -jar", ".js": "node", ".pl": "perl", ".rb": "ruby"}
 _SCRIPTS = (*_LANGUAGES, ".sh", ".class")
@@ -28,9 +28,6 @@ _ALIKE = 0.8  # a program's name and its misspelling
 _GNUGOS = ".tst"  # what its suites are called
 _MOST = 1_000  # tests that are looked at
 _NEVER_RAN = (FailureKind.NOT_STARTED, FailureKind.DIED)
-
-
-# --- the command line --------------------------------------------------------------------------
 
 
 def refuse_swapped(program: str, tests: Sequence[str]) -> None:
@@ -46,8 +43,10 @@ def refuse_swapped(program: str, tests: Sequence[str]) -> None:
 def refuse_unquoted(program: str, tests: Sequence[str]) -> None:
     """Raise an error if a TEST is a program's file, so that PROGRAM lacks its quotes."""
     loose = list(takewhile(lambda word: not is_case_like(word), tests))
-    if any(map(_is_script, loose)):
-        raise UsageError(f"found {loose[0]!r} as TEST{_suggest_quotes([program, *loose], tests)}")
+    for word in filter(os.path.isfile, loose):
+        if word.endswith(_SCRIPTS) or os.access(word, os.X_OK) or _first_line(word)[:2] == b"#!":
+            told = _suggest_quotes([program, *loose], tests)
+            raise UsageError(f"found {loose[0]!r} as TEST{told}")
 
 
 def of_option(option: str, words: Sequence[str], first: int) -> str:
@@ -68,41 +67,42 @@ def _suggest_quotes(program: Sequence[str], words: Sequence[str]) -> str:
     return f"; PROGRAM with its words is one argument: {line}{'' if tests else ' TEST…'}"
 
 
-def _is_script(word: str) -> bool:
-    if not os.path.isfile(word):  # noqa: PTH113 - never fails
-        return False
-    return word.endswith(_SCRIPTS) or os.access(word, os.X_OK) or _first_line(word)[:2] == b"#!"
-
-
-# --- an engine that did not run ------------------------------------------------------------------
-
-
 def of_run(result: RunResult) -> Iterator[str]:
     """Yield what may be done about a run that went wrong."""
     failures = [failure for file in result.files for failure in file.failures]
     if any(one.kind in _NEVER_RAN and not one.step for one in failures):
-        yield from _of_program(result.program)
-    if result.options["dialect"] == "gogui":
-        way = "--dialect gnugo, which reads case files as GNU Go's regress.awk does,"
-        read = cache(_steps_there)
-        refused = [path for path in map(_path_of, result.errors) if _is_gnugos(path, read(path))]
-        if refused:
-            yield f"{way} takes {', '.join(refused[:3])}"
-        files = [file for file in result.files if file.case.format == GTP_FILE]
-        failed = [(file.case.path, *one) for file in files for one in _find_failed_steps(file)]
-        count = sum(_passes_there(*one, read(one[0])) for one in failed[:_MOST])
-        if count:
-            yield f"{way} passes {count} of the {len(failed)} failed tests"
-
-
-def _of_program(program: str) -> Iterator[str]:
-    word, *rest = split_program(program)
-    path = word if "/" in word else shutil.which(word, path=search_path(word))
-    first = _first_line(path) if path else b""
-    if first.startswith(b"#!") and first.endswith(b"\r\n"):
-        yield rf"the first line of {word} ends in CR LF, as on Windows: sed -i 's/\r$//' {word}"
-    elif instead := _instead(word):
-        yield f"did you mean {shlex.quote(shlex.join([*instead, *rest]))}?"
+        word, *rest = split_program(result.program)
+        path = word if "/" in word else shutil.which(word, path=search_path(word))
+        first = _first_line(path) if path else b""
+        if first.startswith(b"#!") and first.endswith(b"\r\n"):
+            convert = rf"sed -i 's/\r$//' {word}"
+            yield f"the first line of {word} ends in CR LF, as on Windows: {convert}"
+        elif instead := _instead(word):
+            yield f"did you mean {shlex.quote(shlex.join([*instead, *rest]))}?"
+    if result.options["dialect"] != "gogui":
+        return
+    way = "--dialect gnugo, which reads case files as GNU Go's regress.awk does,"
+    read = cache(_steps_there)
+    paths = [error.partition(":")[0] for error in result.errors]
+    # Those of GNU Go are called .tst, or a pattern has its suffix.
+    refused = [
+        path
+        for path in paths
+        if (path.endswith(_GNUGOS) and read(path))
+        or any(step.pattern and step.pattern.ignored for step in read(path).values())
+    ]
+    if refused:
+        yield f"{way} takes {', '.join(refused[:3])}"
+    failed = [
+        (file.case.path, file.case.steps[step], reply)
+        for file in result.files
+        if file.case.format == GTP_FILE
+        for step, verdict, reply, _ in file.outcomes
+        if verdict is Verdict.FAILED and reply is not None
+    ]
+    count = sum(_passes_there(*one, read(one[0])) for one in failed[:_MOST])
+    if count:
+        yield f"{way} passes {count} of the {len(failed)} failed tests"
 
 
 def _instead(word: str) -> list[str]:
@@ -112,41 +112,22 @@ def _instead(word: str) -> list[str]:
             language = _LANGUAGES.get(Path(word).suffix, "")
             return [*language.split(), word] if language else []
         return [] if "/" in word else [f"./{word}"]
+    if "/" in word:
+        return []
     from oracle.sentences import nearest
 
-    found = None if "/" in word else nearest(word, _programs(), _ALIKE)
-    return [found] if found and found != word else []
-
-
-def _programs() -> Iterator[str]:
+    programs: list[str] = []
     for folder in search_path("").split(os.pathsep):
         with suppress(OSError):
-            yield from os.listdir(folder)  # noqa: PTH208
+            programs += os.listdir(folder)  # noqa: PTH208
+    found = nearest(word, programs, _ALIKE)
+    return [found] if found and found != word else []
 
 
 def _first_line(path: str) -> bytes:
     with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
         return file.readline(256)
     return b""
-
-
-# --- another dialect -----------------------------------------------------------------------------
-
-
-def _path_of(error: str) -> str:
-    return error.partition(":")[0]
-
-
-def _is_gnugos(path: str, steps: dict[int, Step]) -> bool:
-    """Whether a case file that gogui-regress refuses looks like one of GNU Go's."""
-    has_suffix = any(step.pattern and step.pattern.ignored for step in steps.values())
-    return bool(steps) and (path.endswith(_GNUGOS) or has_suffix)
-
-
-def _find_failed_steps(file: FileResult) -> Iterator[tuple[Step, Reply]]:
-    for step, verdict, reply, _ in file.outcomes:
-        if verdict is Verdict.FAILED and reply is not None:
-            yield file.case.steps[step], reply
 
 
 def _passes_there(path: str, step: Step, reply: Reply, steps: dict[int, Step]) -> bool:

@@ -8,7 +8,6 @@ from harness.cli.commandline import Command, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import ExitCode, UsageError
 from harness.history import history_file
-from harness.history.records import Trends
 from harness.history.trends import trends
 from harness.report import report_files
 from harness.text import encode_without_surrogates
@@ -56,7 +55,12 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.output:
         report_files.try_to_write_into(arguments.output)
     never_fail_to_encode()
-    found = _trends(arguments)
+    version, runs = history_file.read(arguments.file)
+    if arguments.program and all(run.program != arguments.program for run in runs):
+        known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"
+        raise UsageError(f"{arguments.file} has no runs of {arguments.program!r}; it has: {known}")
+    last = runs[-arguments.last :] if arguments.last else runs
+    found = trends(arguments.file, version, last, arguments.program)
     if arguments.output:
         from harness.history import pages
 
@@ -75,29 +79,14 @@ def _run(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _trends(arguments: argparse.Namespace) -> Trends:
-    version, runs = history_file.read(arguments.file)
-    if arguments.program and all(run.program != arguments.program for run in runs):
-        known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"
-        raise UsageError(f"{arguments.file} has no runs of {arguments.program!r}; it has: {known}")
-    return trends(
-        arguments.file,
-        version,
-        runs[-arguments.last :] if arguments.last else runs,
-        arguments.program,
-    )
-
-
 def _add_options(parser: CommandParser) -> None:
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--output", metavar="DIR", help="write pages: index.html, each file's tests and runs")
     add("--json", metavar="FILE", help="write everything as JSON (-: to standard output)")
-    add(
-        "--program",
-        metavar="PROGRAM",
-        help="show the runs of this program, as typed (default: that of the last run)",
-    )
+    add("--program", metavar="PROGRAM",
+        help="show the runs of this program, as typed (default: that of the last"
+        " run)")  # fmt: skip
     add("--last", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="use only the last N runs in FILE (default: all)")  # fmt: skip
     add("--ascii", action="store_true", help="draw with ASCII characters")

@@ -50,8 +50,6 @@ def _run(arguments: argparse.Namespace) -> int:
     never_fail_to_encode()
     key = Path(arguments.key) if arguments.key else None
     if arguments.action == "check":
-        from harness.grading.ledger import salvage
-
         facts, wrong = salvage.check(arguments.ledger, key)
         for text in facts:
             print(escape_controls(text))
@@ -61,14 +59,11 @@ def _run(arguments: argparse.Namespace) -> int:
             return ExitCode.OK
         print("it was edited or is damaged; gtp-harness ledger salvage saves what is intact")
         return ExitCode.FAILED
-    return _salvage(arguments.ledger, arguments.output, key, checked=not arguments.unchecked)
-
-
-def _salvage(source: str, target: str, key: Path | None, *, checked: bool) -> int:
-    place = places.of(target)
+    place = places.of(arguments.output)
     if isinstance(place, places.LedgerFile):
         file_system.make(place.path.parent)
-    saved = salvage.salvage(source, target, key, checked=checked)
+    checked = not arguments.unchecked
+    saved = salvage.salvage(arguments.ledger, arguments.output, key, checked=checked)
     for one in saved.tables:
         name = _NAMES.get(one.table, plural(2, one.table))
         lost = f", {len(one.lost)} lost" if one.lost else ""
@@ -91,9 +86,8 @@ def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("-o", "--output", metavar="NEW", help="the new ledger; it must not exist yet")
     add("--key", metavar="FILE",
-        help="file with the key of LEDGER (default: beside it, with .key appended; for a"
-        " server's, in"
-        " ~/.local/share/gtp-harness/keys)")  # fmt: skip
+        help="file with the key of LEDGER (default: beside it, with .key appended; for a server's,"
+        " in ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--unchecked", action="store_true",
         help="save all rows that can be read, without checking their digests")  # fmt: skip
 

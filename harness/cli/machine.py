@@ -74,33 +74,21 @@ def _add_doctor_options(parser: CommandParser) -> None:
 
 def _facts() -> dict[str, str]:
     """Return what matters of the machine, by the name that it is printed with."""
-    root = os.geteuid() == 0
     found = {"machine": f"{platform.system()} {platform.release()}, {platform.machine()}"}
     if not platforms.has_sandboxes():
         return found
-    groups = cgroup.usable_parents()
+    root, groups = os.geteuid() == 0, cgroup.usable_parents()
+    no_groups = "not ours to use: memory is counted every 50 ms or sooner"
+    with contextlib.closing(watch.BoxClock()) as clock:
+        has_clock = clock.seconds() is not None
+    counted = "counted by a clock of the whole process tree"
     return found | {
         "user": "root: engines run as a user without rights" if root else "an ordinary user",
         "bubblewrap": _bubblewrap(),
         "Landlock": f"ABI {landlock.abi()}" if landlock.abi() else "not in this kernel",
-        "control groups": "count memory and processes" if groups else _NO_GROUPS,
-        "CPU time": _CLOCK if _has_clock() else _NO_CLOCK,
+        "control groups": "count memory and processes" if groups else no_groups,
+        "CPU time": counted if has_clock else "estimated for children that nobody waits for",
     }
-
-
-_CLOCK = "counted by a clock of the whole process tree"
-_NO_CLOCK = "estimated for children that nobody waits for"
-
-
-def _has_clock() -> bool:
-    counted = watch.BoxClock()
-    try:
-        return counted.seconds() is not None
-    finally:
-        counted.close()
-
-
-_NO_GROUPS = "not ours to use: memory is counted every 50 ms or sooner"
 
 
 def _describe_needs(name: str) -> bool:
@@ -115,20 +103,14 @@ def _describe_needs(name: str) -> bool:
         missing = f"missing (Debian: apt install {tool.package})"
         there = f"{tool.version()} ({tool.path})".strip()
         print(f"  {tool.name:14}{there if tool.path else missing}")
-    python, is_there = _python_of(assignment)
-    print(f"  {'Python':14}{python}")
-    return is_there and all(tool.path for tool in tools)
-
-
-def _python_of(assignment: Assignment) -> tuple[str, bool]:
-    """Return the Python of engines in words, and whether it is there."""
-    from harness.assignments import needs
-
+    is_there = True
     try:
         with needs.with_python(assignment) as chosen:
-            return chosen.python.described if chosen.python else "none", True
+            python = chosen.python.described if chosen.python else "none"
     except UsageError as error:
-        return str(error), False
+        python, is_there = str(error), False
+    print(f"  {'Python':14}{python}")
+    return is_there and all(tool.path for tool in tools)
 
 
 def _bubblewrap() -> str:
@@ -166,10 +148,8 @@ def _describe(facts: dict[str, str], problems: dict[int, str]) -> None:
             if level in levels.REMARKS:
                 print(f"{'':16}{levels.REMARKS[level]}")
     best = max((level for level, why in problems.items() if not why), default=0)
-    print(f"{'':16}{'Engines are run at level ' + str(best) if best else _NONE}.")
-
-
-_NONE = "Engines cannot be contained here: untrusted ones are refused"
+    cannot = "Engines cannot be contained here: untrusted ones are refused"
+    print(f"{'':16}{f'Engines are run at level {best}' if best else cannot}.")
 
 
 def _attack(level_numbers: list[int]) -> dict[int, list[AttackResult]]:
@@ -266,33 +246,24 @@ def _run_env(arguments: argparse.Namespace) -> int:
 
 
 def _build_environment(assignment: Assignment) -> None:
-    from harness.assignments import needs
-
-    choice = needs.find_declared_environment(assignment) if assignment.starts_python else None
-    if choice is None:
-        _tell_undeclared(assignment)
-        return
-    if not environment_cache.find(choice.name):
-        print(f"building {choice.environment} …", file=sys.stderr, flush=True)
-    made = needs.build_environment(assignment, choice)
-    found = interpreters.inspect_python(made.program)
-    print(made.folder)
-    print(f"Python {found.version}")
-    for name, version in found.packages:
-        print(f"{name}=={version}")
-
-
-def _tell_undeclared(assignment: Assignment) -> None:
+    """Build the environment of an assignment, if it is not there, and say what it has."""
     from harness.assignments import needs
 
     if not assignment.starts_python:
         print(f"{assignment.key}: its command starts no Python")
-        return
-    with needs.with_python(assignment) as chosen:
-        assert chosen.python
-        print(
-            f"{assignment.key} declares no environment; its engines get {chosen.python.described}"
-        )
+    elif choice := needs.find_declared_environment(assignment):
+        if not environment_cache.find(choice.name):
+            print(f"building {choice.environment} …", file=sys.stderr, flush=True)
+        made = needs.build_environment(assignment, choice)
+        found = interpreters.inspect_python(made.program)
+        print(f"{made.folder}\nPython {found.version}")
+        for name, version in found.packages:
+            print(f"{name}=={version}")
+    else:
+        with needs.with_python(assignment) as chosen:
+            assert chosen.python
+            own = chosen.python.described
+            print(f"{assignment.key} declares no environment; its engines get {own}")
 
 
 def _add_env_options(parser: CommandParser) -> None:

@@ -4,7 +4,7 @@ import argparse
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -77,36 +77,35 @@ class CommandHelp(NamedTuple):
 
 def describe_commands() -> list[CommandHelp]:
     """Return all commands, in the order of the help page."""
-    return [_command(name, summary) for name, (_, summary) in COMMANDS.items()]
-
-
-def _command(name: str, summary: str) -> CommandHelp:
-    parser = find_command(name).parser()
-    arguments = [action for action in parser._actions if not action.option_strings]
-    return CommandHelp(
-        name=name,
-        summary=summary,
-        usage=parser.usage or "",
-        description=parser.description or "",
-        groups=tuple(_groups(parser)),
-        arguments=tuple(value for one in arguments for value in _values(one)),
-        epilog=parser.epilog or "",
-    )
-
-
-def _groups(parser: CommandParser) -> Iterator[OptionGroup]:
-    for group in parser._action_groups:
-        actions = [action for action in group._group_actions if action.option_strings]
-        if actions:
-            options = (_option(parser, action) for action in actions)
-            yield OptionGroup(group.title or "", tuple(options))
-
-
-def _option(parser: CommandParser, action: argparse.Action) -> Option:
-    value = next(_values(action), None) if action.nargs != 0 else None
-    return Option(
-        tuple(action.option_strings), value, parser._get_formatter()._expand_help(action)
-    )
+    found = []
+    for name, (_, summary) in COMMANDS.items():
+        parser = find_command(name).parser()
+        expand, groups = parser._get_formatter()._expand_help, []
+        for group in parser._action_groups:
+            options = [
+                Option(
+                    tuple(action.option_strings),
+                    next(_values(action), None) if action.nargs != 0 else None,
+                    expand(action),
+                )
+                for action in group._group_actions
+                if action.option_strings
+            ]
+            if options:
+                groups.append(OptionGroup(group.title or "", tuple(options)))
+        arguments = [action for action in parser._actions if not action.option_strings]
+        found.append(
+            CommandHelp(
+                name=name,
+                summary=summary,
+                usage=parser.usage or "",
+                description=parser.description or "",
+                groups=tuple(groups),
+                arguments=tuple(value for one in arguments for value in _values(one)),
+                epilog=parser.epilog or "",
+            )
+        )
+    return found
 
 
 def _values(action: argparse.Action) -> Iterator[Value]:
@@ -151,12 +150,24 @@ _WRAP = 78  # columns of the source
 
 def _run(arguments: argparse.Namespace) -> int:
     commands = describe_commands()
+    about = "test oracle and regression harness for programs that play Go and Gomoku"
+    usage = "gtp-harness COMMAND [ARGUMENT…]"
+    others = [f"gtp-harness-{one.name}" for one in commands]
+    first = _page("gtp-harness", about, usage, _text(overview(), "NOTES"), others)
     if arguments.folder is None:
-        print(_overview(commands), end="")
+        print(first, end="")
         return ExitCode.OK
-    pages = {f"gtp-harness-{one.name}": _page(one) for one in commands}
-    _write(Path(arguments.folder) / "man1", pages | {"gtp-harness": _overview(commands)})
+    folder = Path(arguments.folder) / "man1"
+    report_files.try_to_write_into(str(folder))
+    for name, one in zip(others, commands, strict=True):
+        _write(folder, name, _page(name, one.summary, one.usage, _body(one), ["gtp-harness"]))
+    _write(folder, "gtp-harness", first)
     return ExitCode.OK
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    report_files.write(str(folder / f"{name}.1"), [text], str.encode)
+    print(folder / f"{name}.1")
 
 
 def _add_options(parser: CommandParser) -> None:
@@ -164,49 +175,25 @@ def _add_options(parser: CommandParser) -> None:
     add("folder", nargs="?", metavar="DIR", help="a folder of manual pages")
 
 
-def _write(folder: Path, pages: dict[str, str]) -> None:
-    report_files.try_to_write_into(str(folder))
-    for name, text in pages.items():
-        report_files.write(str(folder / f"{name}.1"), [text], str.encode)
-        print(folder / f"{name}.1")
-
-
-# --- pages -------------------------------------------------------------------------------------
-
-
-def _overview(commands: list[CommandHelp]) -> str:
-    about = "test oracle and regression harness for programs that play Go and Gomoku"
-    lines = [
-        *_head("gtp-harness", about, "gtp-harness COMMAND [ARGUMENT…]"),
-        *_text(overview(), "NOTES"),
-        *_see_also([f"gtp-harness-{one.name}" for one in commands]),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _page(command: CommandHelp) -> str:
-    lines = [
-        *_head(f"gtp-harness-{command.name}", command.summary, command.usage),
-        *_text(command.description, "DESCRIPTION"),
-        *_options(command),
-        *_text(command.epilog, "NOTES"),
-        *_see_also(["gtp-harness"]),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _head(name: str, summary: str, usage: str) -> Iterator[str]:
-    """Yield the title line, and the sections that every page begins with."""
+def _page(name: str, summary: str, usage: str, body: Iterable[str], others: list[str]) -> str:
+    """Return a page; ``others``: pages to see, too."""
     moment = time.gmtime(float(os.environ.get("SOURCE_DATE_EPOCH") or time.time()))
-    yield f'.TH {name.upper()} 1 {time.strftime("%Y-%m-%d", moment)} "{version()}"'
-    yield from (".SH NAME", rf"{_roff(name)} \- {_roff(summary)}")
-    yield ".SH SYNOPSIS"
-    for place, line in enumerate(usage.splitlines()):
-        yield from (".br",) if place else ()
-        yield _roff(line.strip())
+    lines = [
+        f'.TH {name.upper()} 1 {time.strftime("%Y-%m-%d", moment)} "{version()}"',
+        ".SH NAME",
+        rf"{_roff(name)} \- {_roff(summary)}",
+        ".SH SYNOPSIS",
+        "\n.br\n".join(_roff(line.strip()) for line in usage.splitlines()),
+        *body,
+        ".SH SEE ALSO",
+        ",\n".join(rf"\fB{_roff(one)}\fR(1)" for one in others),
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def _options(command: CommandHelp) -> Iterator[str]:
+def _body(command: CommandHelp) -> Iterator[str]:
+    """Yield what stands between the usage of a command and the pages to see, too."""
+    yield from _text(command.description, "DESCRIPTION")
     yield ".SH OPTIONS"
     for group in command.groups:
         if len(command.groups) > 1:
@@ -215,11 +202,7 @@ def _options(command: CommandHelp) -> Iterator[str]:
             value = rf" \fI{_roff(option.value.name)}\fR" if option.value else ""
             names = (rf"\fB{_roff(name)}\fR{value}" for name in option.names)
             yield from (".TP", ", ".join(names), *_fill(option.help))
-
-
-def _see_also(names: list[str]) -> Iterator[str]:
-    yield ".SH SEE ALSO"
-    yield ",\n".join(rf"\fB{_roff(name)}\fR(1)" for name in names)
+    yield from _text(command.epilog, "NOTES")
 
 
 def _text(text: str, default: str) -> Iterator[str]:
@@ -229,30 +212,24 @@ def _text(text: str, default: str) -> Iterator[str]:
     """
     section = ""
     for first, *rest in arguments.blocks(text):
-        heading = _heading(first) if rest else ""
+        heading = ""
+        if rest and isinstance(first, Paragraph) and re.fullmatch(r"[A-Z][\w ]*:", first.text):
+            heading = first.text[:-1].upper()
         if heading or section != default:
             section = heading or default
             yield f".SH {_roff(section)}"
         elif not isinstance(first, DefinitionTable):
             yield ".PP"
         for block in rest if heading else (first, *rest):
-            yield from _block(block)
-
-
-def _heading(block: arguments.Block) -> str:
-    if not isinstance(block, Paragraph) or not re.fullmatch(r"[A-Z][\w ]*:", block.text):
-        return ""
-    return block.text[:-1].upper()
-
-
-def _block(block: arguments.Block) -> Iterator[str]:
-    if isinstance(block, Paragraph):
-        yield from _fill(block.text)
-    elif isinstance(block, ExampleLines):
-        yield from (".nf", *(_roff(line.removeprefix("  ")) for line in block.lines), ".fi")
-    elif isinstance(block, DefinitionTable):
-        for key, text in block.rows:
-            yield from (".TP", rf"\fB{_roff(key)}\fR", *_fill(text))
+            match block:
+                case Paragraph():
+                    yield from _fill(block.text)
+                case ExampleLines():
+                    lines = (_roff(line.removeprefix("  ")) for line in block.lines)
+                    yield from (".nf", *lines, ".fi")
+                case DefinitionTable():
+                    for key, told in block.rows:
+                        yield from (".TP", rf"\fB{_roff(key)}\fR", *_fill(told))
 
 
 def _fill(text: str) -> list[str]:

@@ -88,9 +88,25 @@ def _run(arguments: argparse.Namespace) -> int:
     never_fail_to_encode()
     places = run.report_places(arguments, REPORTERS, {})
     players = _players(arguments.arguments)
-    sprt, baseline = _test(arguments, [player.name for player in players])
+    names, sprt, baseline = [player.name for player in players], arguments.sprt, None
+    if arguments.baseline:
+        if arguments.baseline not in names:
+            known = ", ".join(names)
+            raise UsageError(f"--baseline: found {arguments.baseline!r}, expected one of {known}")
+        baseline = names.index(arguments.baseline)
+    if sprt and len(names) != 2:
+        raise UsageError(f"--sprt: found {len(names)} engines, expected two")
     rules, declared = _rules(arguments)
     match = Match(players, rules, options=_options(arguments, players), place=str(Path.cwd()))
+    is_shown = sys.stderr.isatty()
+
+    def tell(game: Game, games: Mapping[int, Game]) -> None:
+        line = game_line(game, match)
+        if arguments.verbose:
+            print(line, file=sys.stderr, flush=True)
+        elif is_shown:
+            print(f"\r\x1b[K{len(games)} games; {line}"[:120], end="", file=sys.stderr, flush=True)
+
     with closing(Arbiter(match, declared)) as arbiter:
         openings = _openings(arguments, arbiter)
         arbiter.match = match = match._replace(openings=openings)
@@ -99,8 +115,7 @@ def _run(arguments: argparse.Namespace) -> int:
         games = arguments.games or usual
         schedule = Schedule(arguments.format, len(players), games, len(openings), arguments.rounds)
         with closing(Journal(arguments.journal, _about(arguments, match, schedule))) as journal:
-            listener = _Progress(match, is_long=arguments.verbose)
-            tournament = Tournament(arbiter, schedule, journal, sprt, listener, baseline)
+            tournament = Tournament(arbiter, schedule, journal, sprt, tell, baseline)
             status = ExitCode.OK
             try:
                 with ending_on_signals():
@@ -127,45 +142,6 @@ def _report(standings: Standings, places: Mapping[Reporter, str]) -> ExitCode:
     if not any(path in report_files.STDOUT for path in places.values()):
         print("\n".join(lines(standings)))
     return status
-
-
-class _Progress:
-    """Tells of each game as it ends: on a terminal, in one line that is written anew."""
-
-    def __init__(self, match: Match, *, is_long: bool) -> None:
-        self._match, self._is_long, self._is_shown = match, is_long, sys.stderr.isatty()
-
-    def __call__(self, game: Game, games: Mapping[int, Game]) -> None:
-        line = game_line(game, self._match)
-        if self._is_long:
-            print(line, file=sys.stderr, flush=True)
-        elif self._is_shown:
-            print(f"\r\x1b[K{len(games)} games; {line}"[:120], end="", file=sys.stderr, flush=True)
-
-
-# --- what is asked for -------------------------------------------------------------------------
-
-
-def _join_test(arguments: Sequence[str]) -> list[str]:
-    """Return the words with those that follow ``--sprt`` as its value."""
-    if "--sprt" not in arguments:
-        return list(arguments)
-    place = arguments.index("--sprt")
-    end = place + 1
-    while end < len(arguments) and _OF_TEST.fullmatch(arguments[end]):
-        end += 1
-    value = " ".join(arguments[place + 1 : end])
-    return [*arguments[:place], f"--sprt={value}", *arguments[end:]]
-
-
-def _test(arguments: argparse.Namespace, names: Sequence[str]) -> tuple[Sprt | None, int | None]:
-    """Return the test, if there is one, and the player that is the baseline."""
-    if arguments.baseline and arguments.baseline not in names:
-        known = ", ".join(names)
-        raise UsageError(f"--baseline: found {arguments.baseline!r}, expected one of {known}")
-    if arguments.sprt and len(names) != 2:
-        raise UsageError(f"--sprt: found {len(names)} engines, expected two")
-    return arguments.sprt, names.index(arguments.baseline) if arguments.baseline else None
 
 
 def _sprt(text: str) -> Sprt:
@@ -312,27 +288,13 @@ _COUNT, _FROM_0 = whole(1, "a whole number from 1"), whole(0, "a whole number")
 
 def _add_options(parser: CommandParser) -> None:
     parser.add_argument("arguments", nargs="*", metavar="PROGRAM", help=argparse.SUPPRESS)
-    _add_game(parser)
-    _add_schedule(parser)
-    add = parser.add_argument_group("the engines").add_argument
-    engine_options.add_limits(add)
-    engine_options.add_options(parser)
-    add = parser.add_argument_group("output").add_argument
-    for one in REPORTERS:
-        add(one.option, metavar=one.metavar, help=one.what)
-    add("--verbose", action="store_true", help="a line for each game, on standard error")
-    add_help(add)
-
-
-def _add_game(parser: CommandParser) -> None:
     add = parser.add_argument_group("the game").add_argument
     add("--game", default=GO, metavar="NAME",
         help="go, gomoku, or an assignment of your own, by its folder (default: go)")  # fmt: skip
     add("--size", type=_size, metavar="N",
         help="lines of the board, or columns and rows such as 7x9 (default: 9; gomoku: 15; a"
         " declared game: its largest)")  # fmt: skip
-    add("--komi", type=_komi, metavar="N",
-        help="komi (default: 7.5; with a handicap: 0.5)")  # fmt: skip
+    add("--komi", type=_komi, metavar="N", help="komi (default: 7.5; with a handicap: 0.5)")
     add("--ko", choices=KOS,
         help="which moves repeat too much: simple (a ko is taken back at once) or positional (any"
         " former position) (default: simple)")  # fmt: skip
@@ -354,9 +316,6 @@ def _add_game(parser: CommandParser) -> None:
         help="openings to draw, used in turn (default: %(default)s)")  # fmt: skip
     add("--seed", default="0", metavar="TEXT",
         help="the same seed draws the same openings (default: %(default)s)")  # fmt: skip
-
-
-def _add_schedule(parser: CommandParser) -> None:
     add = parser.add_argument_group("the match").add_argument
     add("--format", choices=FORMATS, default=ROUND_ROBIN,
         help="who plays whom: everybody everybody, players with as many points each other, or the"
@@ -371,18 +330,32 @@ def _add_schedule(parser: CommandParser) -> None:
     add("--sprt", type=_sprt, metavar="TEST",
         help="end a match of two when this sequential test decides it: elo0=0 elo1=10 alpha=0.05"
         " beta=0.05, or what differs from that")  # fmt: skip
-    add("--baseline", metavar="NAME",
-        help="engine that no other may be weaker than")  # fmt: skip
+    add("--baseline", metavar="NAME", help="engine that no other may be weaker than")
     add("--journal", metavar="FILE", default="",
         help="keep each game in this file, and do not play again those that it has: the same"
         " command continues a match that was interrupted")  # fmt: skip
+    add = parser.add_argument_group("the engines").add_argument
+    engine_options.add_limits(add)
+    engine_options.add_options(parser)
+    add = parser.add_argument_group("output").add_argument
+    for one in REPORTERS:
+        add(one.option, metavar=one.metavar, help=one.what)
+    add("--verbose", action="store_true", help="a line for each game, on standard error")
+    add_help(add)
 
 
 class _MatchCommand(Command):
     """``gtp-harness match``, whose ``--sprt`` has a value of several words."""
 
     def main(self, words: list[str]) -> int:
-        return super().main(_join_test(words))
+        if "--sprt" in words:
+            place = words.index("--sprt")
+            end = place + 1
+            while end < len(words) and _OF_TEST.fullmatch(words[end]):
+                end += 1
+            value = " ".join(words[place + 1 : end])
+            words = [*words[:place], f"--sprt={value}", *words[end:]]
+        return super().main(words)
 
 
 MATCH = _MatchCommand("match", _PAGE, _add_options, _run)

@@ -19,12 +19,12 @@ from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.declared import declaration as declarations
 from harness.declared import proposal
-from harness.declared.evidence import Evidence
+from harness.declared.evidence import gather
 from harness.declared.probes import NoProtocolError, try_protocols
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.remarks import Note, bounds, notes
-from harness.declared.trial import CommandTally, Observed, TrialBudget, TrialDeclaration, calibrate
+from harness.declared.trial import Observed, TrialBudget, TrialDeclaration, calibrate
 from harness.engine.launch import as_typed, split_program
 from harness.environments import interpreters
 from harness.errors import CaseError, ExitCode, UsageError
@@ -98,13 +98,20 @@ class TriedDeclaration(NamedTuple):
 def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> TriedDeclaration:
     """Try the declaration of an assignment as the command line says.
 
+    Its reference is asked about all, also where it extends another.
+
     Raises:
         UsageError: it has none, or no reference.
         ReferenceFailedError: the reference does not answer.
     """
-    whole_one = _without_extension(assignment)
-    specification, declaration = whole_one.specification, whole_one.declaration
-    assert declaration is not None
+    given = assignment.declaration
+    if given is None:
+        raise UsageError(f"{assignment.place}: found no [reference], [game] or [[command]] to try")
+    declaration, specification = given, assignment.specification
+    if given.extends:
+        commands = declarations.with_standard(given.commands, given.game)
+        declaration = given._replace(extends="", commands=commands)
+        specification = assignment._replace(declaration=declaration).specification
     if specification is None or not isinstance(specification.truth, ReferenceProgram):
         raise UsageError(f"{assignment.place}: found no [reference], expected one: it is asked")
     reference = specification.truth.program
@@ -116,19 +123,7 @@ def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> Tr
         TrialBudget(arguments.seconds, arguments.conversations),
         arguments.seed,
     )
-    return TriedDeclaration(
-        seen, notes(seen, declaration), bounds(seen, assignment.declaration or declaration)
-    )
-
-
-def _without_extension(assignment: Assignment) -> Assignment:
-    """Return an assignment whose reference is asked about all, also where it extends another."""
-    declaration = assignment.declaration
-    if declaration is None:
-        raise UsageError(f"{assignment.place}: found no [reference], [game] or [[command]] to try")
-    commands = declarations.with_standard(declaration.commands, declaration.game)
-    alone = declaration._replace(extends="", commands=commands)
-    return assignment._replace(declaration=alone) if declaration.extends else assignment
+    return TriedDeclaration(seen, notes(seen, declaration), bounds(seen, given))
 
 
 def _program(command: str, reference: ProgramStart, arguments: argparse.Namespace) -> ProgramStart:
@@ -145,8 +140,7 @@ def _program(command: str, reference: ProgramStart, arguments: argparse.Namespac
 
 def _add_calibrate_options(parser: CommandParser) -> None:
     add = parser.add_argument
-    add("assignment", nargs="?", metavar="ASSIGNMENT",
-        help="an assignment.toml, or its folder")  # fmt: skip
+    add("assignment", nargs="?", metavar="ASSIGNMENT", help="an assignment.toml, or its folder")
     _add_trial_options(parser)
     add("--json", metavar="FILE", help="write the observations and the report as JSON")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
@@ -169,9 +163,6 @@ def _add_trial_options(parser: CommandParser) -> None:
         " %(default)s)")  # fmt: skip
 
 
-# --- for a reader ------------------------------------------------------------------------------
-
-
 def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
     """Yield a table of the commands, and what should be looked at."""
     seen, told, beyond = trial
@@ -180,36 +171,25 @@ def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
     heads = [f"engine {place}" for place, _ in enumerate(engines, 1)]
     yield f"{'command':{width}} {'asked':>7} {'refused':>8}" + "".join(f" {h:>12}" for h in heads)
     for name, tally in seen.tallies.items():
-        shares = "".join(f" {_share(tally, engine):>12}" for engine in engines)
+        shares = ""
+        for engine in engines:
+            pairs = tally.pairs.get(engine, [])
+            share = f"{sum(pair.is_same for pair in pairs)} of {len(pairs)}" if pairs else "-"
+            shares += f" {share:>12}"
         refused = tally.refused + sum(count[1] for count in tally.bad.values())
         yield f"{one_line(name):{width}} {tally.asked:>7,} {refused:>8,}{shares}"
     for head, engine in zip(heads, engines, strict=True):
         yield f"{head}: replies of {one_line(engine)} that are the reference's"
     yield ""
     for note in told:
-        yield from _paragraph(note, paint)
+        matter, command = note.matter.value.upper(), one_line(note.command)
+        yield f"{paint('warn', matter)}  {paint('bold', command)}".rstrip()
+        yield from (f"    {line}" for line in textwrap.wrap(one_line(note.text, 400), _WRAP))
+        yield ""
     for sentence in beyond:
         yield from (*textwrap.wrap(one_line(sentence, 400), _WRAP), "")
-    yield f"{number_of(seen.conversations, 'conversation')}: {_many(told)}"
-
-
-def _share(tally: CommandTally, engine: str) -> str:
-    pairs = tally.pairs.get(engine, [])
-    return f"{sum(pair.is_same for pair in pairs)} of {len(pairs)}" if pairs else "-"
-
-
-def _paragraph(note: Note, paint: Paint) -> Iterator[str]:
-    head = f"{paint('warn', note.matter.value.upper())}  {paint('bold', one_line(note.command))}"
-    yield head.rstrip()
-    yield from (f"    {line}" for line in textwrap.wrap(one_line(note.text, 400), _WRAP))
-    yield ""
-
-
-def _many(notes: list[Note]) -> str:
-    return f"{number_of(len(notes), 'thing')} to look at" if notes else "nothing to look at"
-
-
-# --- for programs ------------------------------------------------------------------------------
+    count = f"{number_of(len(told), 'thing')} to look at" if told else "nothing to look at"
+    yield f"{number_of(seen.conversations, 'conversation')}: {count}"
 
 
 def _document(trial: TriedDeclaration) -> str:
@@ -288,12 +268,27 @@ def _new(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder)
     if (folder / FILE).exists():
         raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
-    cases = list(_cases(arguments.public))
+    cases = []  # those too in which no command counts
+    for path in suite.expand(arguments.public, has_answers=True):
+        cases.append(casefile.read(path))
+        if not cases[-1].steps:
+            raise CaseError("found no command, expected a test", path)
     _make(arguments, folder, cases)
     assignment = find_assignment(str(folder))
     trial = try_declaration(assignment, arguments)
-    print("\n".join(lines(trial, Paint(colors(sys.stdout)))))
-    print(f"\n{_next_steps(arguments, folder, cases, bool(trial.notes))}")
+    print("\n".join(lines(trial, Paint(colors(sys.stdout)))) + "\n")
+    if trial.notes:
+        own = shlex.join(["gtp-harness", "calibrate", arguments.folder])
+        print(f"Correct {folder / FILE}, and try it again: {own}")
+    for case in cases:
+        if not any(step.is_test for step in case.steps) and case.format == ANSWERS_FILE:
+            asked = "write '?' before those whose answers are judged"
+            print(f"{case.path}: no command counts; {asked}")
+    # This compares the reference with itself.
+    words = ["gtp-harness", "fuzz", arguments.reference, "--assignment", arguments.folder]
+    words += ["--seconds", "30"] + ["--sandbox", arguments.sandbox] * (arguments.sandbox != "auto")
+    words += ["--python", arguments.python] * bool(arguments.python)
+    print(f"Grade the reference against itself: {shlex.join(words)}")
     return ExitCode.OK
 
 
@@ -312,7 +307,7 @@ def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]
         start = ProgramStart(tuple(full), folder.absolute(), STANDARD, arguments.sandbox)
         try:
             with try_protocols(start, conversations, protocol) as trial:
-                proposed = proposal.propose(Evidence(trial, conversations, ask))
+                proposed = proposal.propose(gather(trial, conversations, ask))
             break
         except NoProtocolError as error:
             failure = failure or _explain(arguments, full, described, error)
@@ -388,23 +383,6 @@ def _explain(
     return "\n".join([*lines, f"{advice}."])
 
 
-def _next_steps(
-    arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile], has_notes: bool
-) -> str:
-    """Return what to do now: the last command compares the reference with itself."""
-    own = shlex.join(["gtp-harness", "calibrate", arguments.folder])
-    steps = [f"Correct {folder / FILE}, and try it again: {own}"] * has_notes
-    steps += [
-        f"{case.path}: no command counts; write '?' before those whose answers are judged"
-        for case in cases
-        if not any(step.is_test for step in case.steps) and case.format == ANSWERS_FILE
-    ]
-    words = ["gtp-harness", "fuzz", arguments.reference, "--assignment", arguments.folder]
-    words += ["--seconds", "30"] + ["--sandbox", arguments.sandbox] * (arguments.sandbox != "auto")
-    words += ["--python", arguments.python] * bool(arguments.python)
-    return "\n".join([*steps, f"Grade the reference against itself: {shlex.join(words)}"])
-
-
 def _from(folder: Path, words: Sequence[str]) -> list[str]:
     """Return a command with its files as they are called from the assignment's folder."""
     first, *rest = words
@@ -416,22 +394,12 @@ def _from(folder: Path, words: Sequence[str]) -> list[str]:
     return [first, *named[1:]] if is_interpreter else named
 
 
-def _cases(paths: Sequence[str]) -> Iterator[CaseFile]:
-    """Yield the public tests, those too in which no command counts."""
-    for path in suite.expand(paths, has_answers=True):
-        case = casefile.read(path)
-        if not case.steps:
-            raise CaseError("found no command, expected a test", path)
-        yield case
-
-
 def _add_new_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("folder", nargs="?", metavar="DIR",
         help="folder of the assignment; created if it does not exist")  # fmt: skip
     add("--reference", metavar="COMMAND", help="command of the correct solution, as in a shell")
-    add("--public", nargs="+", default=[], metavar="FILE",
-        help="public tests to copy into DIR")  # fmt: skip
+    add("--public", nargs="+", default=[], metavar="FILE", help="public tests to copy into DIR")
     add("--protocol", choices=PROTOCOLS, default="",
         help="what the program speaks (default: as in the tests, or as it answers)")  # fmt: skip
     add("--python", default="", metavar="PATH",

@@ -20,9 +20,9 @@ from harness.report import report_files, reporters
 from harness.report.file_view import FileView, view
 from harness.report.report_files import STDOUT
 from harness.report.reporters import Finished, Reporter, shell_word
-from harness.report.tally import exit_code, tally
-from harness.running.gathering import RunListeners
+from harness.report.tally import exit_code, summary, tally
 from harness.running.runs import Interrupted, run_gathered
+from harness.text import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class _CommandRun:
                 raise UsageError("--compatible: found --dialect gnugo, expected gogui-regress's")
             arguments.dialect = Compatible.name
         self.dialect = find_dialect(arguments.dialect)
-        self.options = _options(arguments)
+        self.options = read_options(arguments)
         self.found = gather(
             tests,
             arguments.dialect,
@@ -100,28 +100,38 @@ class _CommandRun:
             from harness.cli import hints
 
             hints.refuse_unquoted(self.program, tests)
-        self.former = _load_former(arguments.baseline)
+        self.former: dict[str, Any] | None = None
+        if arguments.baseline is not None:
+            from harness.report import json
+
+            self.former = json.load(arguments.baseline)
         self.faults: list[str] = []  # of our own
         self.reports = _places(arguments)
         self.views: list[FileView] = []
         self.entered = _enter_history(arguments) if self.found.cases else None
-        self.console = Console(self.found.named, _style(arguments)._replace(repeat=self.repeat))
+        self.console = Console(self.found.named, _style(arguments, self.repeat))
 
     def main(self) -> int:
-        """Run, report, and return the exit status."""
-        result = self._run()
-        if self._is_useless:
-            status: int = ExitCode.FAULT
-        else:
-            faults = (*result.faults, *self.faults)
-            result = result._replace(faults=faults, repeat=self.repeat)
-            if exit_code(result) in (ExitCode.FAILED, ExitCode.BROKEN):  # else it costs nothing
-                from harness.judging.diagnosis import diagnoses
-
-                result = result._replace(diagnoses=diagnoses(result.files))
-            status = self._report(result)
-        lost = self.console.lost
-        return status_of(lost) if lost else status
+        """Run, report, and return the exit status; after a Ctrl-C, of what was found before."""
+        console = self.console
+        on_test = self._on_test if console.lines else None
+        try:
+            result = run_gathered(
+                self.program,
+                self.found,
+                self.options,
+                console.on_progress,
+                self._on_file,
+                on_test=on_test,
+            )
+        except Interrupted as interrupted:
+            result = interrupted.result
+            for file in result.files[len(self.views) :]:
+                self._on_file(file, is_cut=True)
+        finally:
+            console.close()
+        status = ExitCode.FAULT if self._is_useless else self._report(result)
+        return status_of(console.lost) if console.lost else status
 
     @property
     def _is_useless(self) -> bool:
@@ -131,6 +141,11 @@ class _CommandRun:
     def _report(self, result: RunResult) -> int:
         """Write all reports; return the exit status."""
         console = self.console
+        result = result._replace(faults=(*result.faults, *self.faults), repeat=self.repeat)
+        if exit_code(result) in (ExitCode.FAILED, ExitCode.BROKEN):  # else it costs nothing
+            from harness.judging.diagnosis import diagnoses
+
+            result = result._replace(diagnoses=diagnoses(result.files))
         comparison: Comparison | None = None
         if self.former is not None:
             from harness.report import baseline
@@ -143,55 +158,39 @@ class _CommandRun:
         ]
         if self.entered:
             told.append(self._wrote("--history", self.given.history, partial(self._keep, result)))
-        is_whole = all(told)
-        console.summary(result, [shown.tally for shown in self.views])
+        if console.lines:
+            for file in result.files:
+                for failure in file.failures:
+                    console.complain(f"{file.case.path}: {failure.message}")
+        console.say_aside(summary(result, [shown.tally for shown in self.views], console.paint))
         status = exit_code(result, needs_answers=self.dialect.needs_answers)
         if status in (ExitCode.FAILED, ExitCode.BROKEN):
             from harness.cli import hints
 
-            console.hints(list(hints.of_run(result)))
+            for sentence in tuple(hints.of_run(result)):
+                console.say_aside(escape_controls(f"gtp-harness: {sentence}"))
         if comparison is not None:
             console.comparison(comparison)
             status = ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
-        return status if is_whole else max(status, ExitCode.FAULT)
-
-    def _run(self) -> RunResult:
-        """Run; what was found before a Ctrl-C is reported like the rest."""
-        console, found = self.console, self.found
-        listeners = RunListeners(
-            console.on_progress, self._on_file, self._on_test if console.lines else None
-        )
-        try:
-            return run_gathered(self.program, found, self.options, listeners)
-        except Interrupted as interrupted:
-            result = interrupted.result
-            for file in result.files[len(self.views) :]:
-                self.views.append(self._view(file))
-                if any(outcome.verdict is not Verdict.NOT_RUN for outcome in file.outcomes):
-                    console.on_file(self.views[-1])
-            return result
-        finally:
-            console.close()
+        return status if all(told) else max(status, ExitCode.FAULT)
 
     def _on_test(self, case: CaseFile, outcome: Outcome) -> None:
         self.console.on_test(case, outcome)
         if self._is_useless:
             raise KeyboardInterrupt
 
-    def _on_file(self, file: FileResult) -> None:
-        shown = self._view(file)
-        self.views.append(shown)
-        self.console.on_file(shown)
-        if self._is_useless:
-            raise KeyboardInterrupt
-
-    def _view(self, file: FileResult) -> FileView:
-        """Derive what is shown; a fault of ours there costs the boards, not the results."""
+    def _on_file(self, file: FileResult, *, is_cut: bool = False) -> None:
+        """Show a file; ``is_cut``: it need not have begun when all was broken off."""
         try:
-            return view(file, _board(self.given.game))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the verdicts are known
+            shown = view(file, _board(self.given.game))
+        except Exception as error:  # noqa: BLE001 - it costs the boards: the verdicts are known
             self.faults.append(f"{file.case.path}: no boards: {type(error).__name__}: {error}")
-            return FileView(file, tally(file), (), {})
+            shown = FileView(file, tally(file), (), {})
+        self.views.append(shown)
+        if not is_cut or any(one.verdict is not Verdict.NOT_RUN for one in file.outcomes):
+            self.console.on_file(shown)
+        if self._is_useless and not is_cut:
+            raise KeyboardInterrupt
 
     def _wrote(self, option: str, path: str, write: Callable[[], None]) -> bool:
         """Write a report, and return whether that went well; if not, say what went wrong."""
@@ -230,21 +229,6 @@ def add_options(parser: commandline.Plain | CommandParser) -> None:
     add("--config", "-config", metavar="FILE", help="more options and arguments, in a file")
     add("--version", "-version", action="store_true", help="print the version and exit")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    _add_engine(parser)
-    _add_selection(parser)
-    engine_options.add_options(parser)
-    _add_output(parser)
-
-
-def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
-    """Add the options of reports: of those that gogui-regress has too, or of the others."""
-    for one in reporters.REPORTERS:
-        if one.is_gogui is is_gogui:
-            flags = (one.option, one.option[1:]) if is_gogui else (one.option,)
-            add(*flags, metavar=one.metavar, help=one.what)
-
-
-def _add_engine(parser: commandline.Plain | CommandParser) -> None:
     add = parser.add_argument_group("the engine").add_argument
     engine_options.add_limits(add)
     add("--protocol", type=commandline.protocol, default=GTP, metavar="NAME",
@@ -258,9 +242,6 @@ def _add_engine(parser: commandline.Plain | CommandParser) -> None:
     add("--lockstep", action="store_true",
         help="wait for each reply before sending the next command")  # fmt: skip
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
-
-
-def _add_selection(parser: commandline.Plain | CommandParser) -> None:
     options = Options()
     add = parser.add_argument_group("what to run and how to judge it").add_argument
     add("--jobs", type=commandline.whole(1, "a whole number from 1"), default=0, metavar="N",
@@ -280,19 +261,24 @@ def _add_selection(parser: commandline.Plain | CommandParser) -> None:
         " answered")  # fmt: skip
     add("--game", choices=("auto", "go", "gomoku"), default="auto",
         help="whether drawn boards have captures (default: as the commands show)")  # fmt: skip
-
-
-def _add_output(parser: commandline.Plain | CommandParser) -> None:
+    engine_options.add_options(parser)
     add = parser.add_argument_group("output").add_argument
     _add_reports(add, is_gogui=False)
     add("--baseline", metavar="FILE", help="compare with the --json of an earlier run")
-    add("--history", metavar="FILE",
-        help="add the run to this file, for gtp-harness history")  # fmt: skip
+    add("--history", metavar="FILE", help="add the run to this file, for gtp-harness history")
     add("--report", action="store_true",
         help="results with boards and a summary, even when not on a terminal")  # fmt: skip
     add("--plain", action="store_true", help="gogui-regress's lines, even on a terminal")
     add("--ascii", action="store_true", help="draw boards with ASCII characters")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+
+
+def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
+    """Add the options of reports: of those that gogui-regress has too, or of the others."""
+    for one in reporters.REPORTERS:
+        if one.is_gogui is is_gogui:
+            flags = (one.option, one.option[1:]) if is_gogui else (one.option,)
+            add(*flags, metavar=one.metavar, help=one.what)
 
 
 def _board(game: str) -> BoardKind | None:
@@ -304,22 +290,17 @@ def _board(game: str) -> BoardKind | None:
     return {"go": GO, "gomoku": GOMOKU}[game]
 
 
-def _options(arguments: Namespace) -> Options:
-    box = engine_options.box_limits(arguments)
+def read_options(arguments: Namespace) -> Options:
+    """Return the options of a run as its command line says them."""
     show = engine_options.visible_paths(arguments.arguments[0], arguments.sandbox, arguments.show)
-    own = {
-        "limits",
-        "box",
-        "show",
-        "strict",
-        "submission",
-        "folder",
-        "python",
-        "most_hung",
-    }  # not the user's
-    names = set(Options._fields) - own
-    others = {name: getattr(arguments, name) for name in names}
-    return Options(limits=engine_options.read_limits(arguments), box=box, show=show, **others)
+    # The others are not the user's.
+    apart = {"limits", "box", "show", "strict", "submission", "folder", "python", "most_hung"}
+    return Options(
+        limits=engine_options.read_limits(arguments),
+        box=engine_options.box_limits(arguments),
+        show=show,
+        **{name: getattr(arguments, name) for name in Options._fields if name not in apart},
+    )
 
 
 def _places(arguments: Namespace) -> dict[Reporter, str]:
@@ -374,7 +355,7 @@ def _enter_history(arguments: Namespace) -> RunKept | None:
     return run._replace(number=history_file.enter(arguments.history, run))
 
 
-def _style(arguments: Namespace) -> Style:
+def _style(arguments: Namespace, repeat: Repeat) -> Style:
     return Style(
         aside=any(getattr(arguments, one.attribute) in STDOUT for one in reporters.REPORTERS),
         long=arguments.long,
@@ -383,18 +364,8 @@ def _style(arguments: Namespace) -> Style:
         color=not arguments.no_color,
         unicode=not arguments.ascii,
         progress=not arguments.verbose,
+        repeat=repeat,
     )
-
-
-# --- files -------------------------------------------------------------------------------------
-
-
-def _load_former(path: str | None) -> dict[str, Any] | None:
-    if path is None:
-        return None
-    from harness.report import json
-
-    return json.load(path)
 
 
 # --- the command line of a run, made anew -------------------------------------------------------

@@ -14,7 +14,7 @@ from harness.grading.ledger.places import is_server
 from harness.processes import processors
 from harness.service import monitoring
 from harness.service.operations import pruning
-from harness.service.operations.backups import back_up, restore
+from harness.service.operations.backups import BackupSummary, back_up, restore
 from harness.service.settings import Settings, own_names
 from harness.service.settings import data_folder as usual_folder
 from harness.service.storage import data_folder
@@ -63,33 +63,25 @@ def _run_serve(arguments: argparse.Namespace) -> int:
         keep=",".join(arguments.keep),
         mail=arguments.mail,
         mail_from=arguments.mail_from,
-        mail_password=str(Path(arguments.mail_password).absolute())
-        if arguments.mail_password
-        else "",
-    )
-    settings = _with_cluster(_with_oidc(settings, arguments), arguments)
-    return _check(settings) if arguments.check else _serve(settings)
-
-
-def _with_oidc(settings: Settings, arguments: argparse.Namespace) -> Settings:
-    return settings._replace(
+        mail_password=_absolute(arguments.mail_password),
         oidc=arguments.oidc,
         oidc_client=arguments.oidc_client,
-        oidc_secret=str(Path(arguments.oidc_secret).absolute()) if arguments.oidc_secret else "",
+        oidc_secret=_absolute(arguments.oidc_secret),
         oidc_claim=arguments.oidc_claim,
         oidc_add=arguments.oidc_add,
     )
+    if arguments.scheduler:
+        from harness.cli import cluster
+
+        found = cluster.connector_settings(arguments)
+        settings = settings._replace(
+            scheduler=found.scheduler, tls=found.tls, bytes_host=found.host, bytes_port=found.port
+        )
+    return _check(settings) if arguments.check else _serve(settings)
 
 
-def _with_cluster(settings: Settings, arguments: argparse.Namespace) -> Settings:
-    if not arguments.scheduler:
-        return settings
-    from harness.cli import cluster
-
-    found = cluster.connector_settings(arguments)
-    return settings._replace(
-        scheduler=found.scheduler, tls=found.tls, bytes_host=found.host, bytes_port=found.port
-    )
+def _absolute(path: str) -> str:
+    return str(Path(path).absolute()) if path else ""
 
 
 def _check(settings: Settings) -> int:
@@ -97,11 +89,8 @@ def _check(settings: Settings) -> int:
 
     is_good = True
     for found in check_settings(settings):
-        print(
-            escape_controls(
-                f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.message}"
-            )
-        )
+        told = f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.message}"
+        print(escape_controls(told))
         is_good &= found.is_good
     return ExitCode.OK if is_good else ExitCode.FAILED
 
@@ -175,8 +164,7 @@ def _add_serve_options(parser: CommandParser) -> None:
     add("--oidc-secret", default="", metavar="FILE", help="file with the secret of that client")
     add("--oidc-claim", default="email", metavar="CLAIM",
         help="claim that identifies people: email, if verified, or a column of rosters of that"
-        " name,"
-        " such as sub (default: %(default)s)")  # fmt: skip
+        " name, such as sub (default: %(default)s)")  # fmt: skip
     add("--oidc-add", action="store_true",
         help="add people with a verified mail address that nobody has yet")  # fmt: skip
     add_keep(parser)
@@ -199,8 +187,7 @@ def add_place(parser: CommandParser) -> None:
         help="postgresql://USER@HOST/DATABASE instead of files in --data")  # fmt: skip
 
 
-def add_folder(parser: CommandParser) -> None:
-    """Add a folder, and the options that say where the data of a service are."""
+def _add_folder(parser: CommandParser) -> None:
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add_place(parser)
 
@@ -213,11 +200,7 @@ def add_keep(parser: CommandParser) -> None:
 
 
 def require(settings: Settings) -> None:
-    """Check that a service exists.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Raise :class:`UsageError` if there is no such service."""
     if not settings.keys.is_dir():
         raise UsageError(
             f"found no service in {settings.data}: give its --data; gtp-harness serve makes one"
@@ -276,13 +259,18 @@ def _backup(arguments: argparse.Namespace) -> int:
     settings = place(arguments)
     data_folder.keep_files_private()
     made = back_up(settings, Path(arguments.folder).absolute())
-    print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {arguments.folder}")
-    for key in made.keyless:
-        print(f"warning: {_KEYLESS_SERVICE.format(key)}", file=sys.stderr)
-    return ExitCode.FAILED if made.keyless else ExitCode.OK
+    return _tell_copied(made, arguments.folder, _KEYLESS_SERVICE)
 
 
-BACKUP = Command("backup", _BACKUP_PAGE, add_folder, _backup)
+def _tell_copied(copied: BackupSummary, folder: object, warning: str) -> int:
+    """Say what was copied where; ``warning``: that the key of a ledger is missing."""
+    print(f"{number_of(copied.files, 'file')}, {copied.size:,} bytes, in {folder}")
+    for key in copied.keyless:
+        print(f"warning: {warning.format(key)}", file=sys.stderr)
+    return ExitCode.FAILED if copied.keyless else ExitCode.OK
+
+
+BACKUP = Command("backup", _BACKUP_PAGE, _add_folder, _backup)
 
 
 # --- ``gtp-harness restore``: make a service of a backup -----------------------------------------
@@ -321,14 +309,12 @@ def _restore(arguments: argparse.Namespace) -> int:
     settings = place(arguments)
     data_folder.keep_files_private()
     made = restore(Path(arguments.folder).absolute(), settings)
-    print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {settings.data}")
-    for key in made.keyless:
-        print(f"warning: {_KEYLESS_BACKUP.format(key)}", file=sys.stderr)
+    status = _tell_copied(made, settings.data, _KEYLESS_BACKUP)
     print(f"The audit log and all {'other ' if made.keyless else ''}ledgers are intact.")
-    return ExitCode.FAILED if made.keyless else ExitCode.OK
+    return status
 
 
-RESTORE = Command("restore", _RESTORE_PAGE, add_folder, _restore)
+RESTORE = Command("restore", _RESTORE_PAGE, _add_folder, _restore)
 
 
 # --- ``gtp-harness prune``: remove what a service need not keep any longer -----------------------
@@ -375,9 +361,8 @@ def _prune(arguments: argparse.Namespace) -> int:
 def _add_prune_options(parser: CommandParser) -> None:
     add_place(parser)
     add_keep(parser)
-    parser.add_argument(
-        "--dry-run", action="store_true", help="only show how much would be deleted"
-    )
+    parser.add_argument("--dry-run", action="store_true",
+        help="only show how much would be deleted")  # fmt: skip
 
 
 PRUNE = Command("prune", _PRUNE_PAGE, _add_prune_options, _prune)

@@ -2,23 +2,21 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from harness import find_assignment
-from harness.assignments.assignment import Assignment, specification_of
-from harness.assignments.sets import Set, is_good, sets_of
-from harness.banks import banks as bank_runs
+from harness.assignments.assignment import specification_of
+from harness.assignments.sets import is_good, sets_of
+from harness.banks import banks
 from harness.cli import bank
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number, whole
 from harness.errors import ExitCode, UsageError
-from harness.judging.strength import KnownWrong, MeasuredTest, Strength, measure
+from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
 from harness.reading.suite import expand, gather
-from harness.records import CaseFile
 from harness.report import report_files
 from harness.specifications import NAMES
-from harness.specifications.record import Specification
 from harness.text import at_most, count_rest, encode_without_surrogates, number_of, one_line
 from oracle.mistakes.clauses import Clause
 
@@ -27,72 +25,73 @@ MISTAKE, ENGINE, MUTANT = "mistake", "engine", "mutant"  # what tests are put to
 _IDLE = 20  # tests that catch nobody, by place
 
 
-class StrengthReport:
-    """The lines of a report."""
+def report(
+    found: Strength, noun: str, number_of_files: int, sets: Mapping[str, set[str]], *, matrix: bool
+) -> Iterator[str]:
+    """Yield the lines of a report.
 
-    def __init__(self, strength: Strength, noun: str) -> None:
-        """``noun``: what tests were put to, of those above."""
-        self._found = strength
-        self._noun = noun
-
-    def lines(
-        self, number_of_files: int, sets: Mapping[str, set[str]], *, matrix: bool
-    ) -> Iterator[str]:
-        """Yield the lines; ``sets``: the paths of each set where several are compared."""
-        found = self._found
-        caught, total = found.caught.bit_count(), len(found.mistakes)
-        tests = len(found.tests) + len(found.wrong)
-        yield (
-            f"{found.assignment}: {number_of(tests, 'test')} in "
-            f"{number_of(number_of_files, 'file')}, {number_of(total, self._noun)}"
-        )
-        if matrix:
-            yield from _matrix(found)
-        width = max(len(one.name) for one in found.mistakes)
-        yield f"\n{'caught by':>{width + 9}}  first"
-        for place, one in enumerate(found.mistakes):
-            by = [test for test in found.tests if test.caught >> place & 1]
-            yield f"{one.name:{width}} {len(by):8}  {by[0].place if by else '-'}"
-        yield from _describe_sets(found, sets)
-        yield from _section("The reference engine fails", [_place(test) for test in found.wrong])
-        yield from _section("No test catches", [_describe(one) for one in found.survivors])
-        yield from _section("No test of these clauses", list(map(describe_clause, found.untested)))
-        shown = at_most([_place(test) for test in found.idle], _IDLE)
-        if found.idle:
-            yield f"\nCatches nothing ({len(found.idle)}):"
-            yield from (f"  {line}" for line in shown)
-        alone = found.indispensable
-        yield from _section(
-            "No other test catches what this one catches", [_place(test) for test in alone]
-        )
-        least, is_least = found.smallest()
-        how = (
-            "smallest set"
-            if is_least
-            else "small set (by greedy choice: there may be a smaller one)"
-        )
-        yield from _section(f"A {how} that catches the same", [_place(test) for test in least])
-        if found.open_mistakes:
-            names = ", ".join(one.name for one in found.open_mistakes)
-            yield f"\nLeft out, because the specification allows what they do: {names}"
-        yield f"\n{self._sum(caught, total)}"
-
-    def _sum(self, count: int, total: int) -> str:
-        if self._noun == MUTANT:
-            return f"{count} of {total} mutants are caught; the others may be equivalent"
-        if self._noun == ENGINE:
-            return f"{count} of {number_of(total, 'engine')} caught"
-        return f"kill rate {percent(self._found)} ({count} of {total} mistakes)"
+    ``noun``: what tests were put to, of those above. ``sets``: the paths of each set where several
+    are compared.
+    """
+    caught, total = found.caught.bit_count(), len(found.mistakes)
+    tests = len(found.tests) + len(found.wrong)
+    yield (
+        f"{found.assignment}: {number_of(tests, 'test')} in "
+        f"{number_of(number_of_files, 'file')}, {number_of(total, noun)}"
+    )
+    if matrix:
+        yield from _matrix(found)
+    width = max(len(one.name) for one in found.mistakes)
+    yield f"\n{'caught by':>{width + 9}}  first"
+    for place, one in enumerate(found.mistakes):
+        by = [test for test in found.tests if test.caught >> place & 1]
+        yield f"{one.name:{width}} {len(by):8}  {by[0].place if by else '-'}"
+    yield from _describe_sets(found, sets)
+    yield from _section("The reference engine fails", map(_place, found.wrong))
+    described = (f"{one.name}  {one_line(one.sentence, 120)}" for one in found.survivors)
+    yield from _section("No test catches", described)
+    yield from _section("No test of these clauses", map(describe_clause, found.untested))
+    if found.idle:
+        yield f"\nCatches nothing ({len(found.idle)}):"
+        yield from (f"  {line}" for line in at_most([*map(_place, found.idle)], _IDLE))
+    alone = map(_place, found.indispensable)
+    yield from _section("No other test catches what this one catches", alone)
+    least, is_least = found.smallest()
+    greedy = "small set (by greedy choice: there may be a smaller one)"
+    how = "smallest set" if is_least else greedy
+    yield from _section(f"A {how} that catches the same", map(_place, least))
+    if found.open_mistakes:
+        names = ", ".join(one.name for one in found.open_mistakes)
+        yield f"\nLeft out, because the specification allows what they do: {names}"
+    if noun == MUTANT:
+        yield f"\n{caught} of {total} mutants are caught; the others may be equivalent"
+    elif noun == ENGINE:
+        yield f"\n{caught} of {number_of(total, 'engine')} caught"
+    else:
+        yield f"\nkill rate {percent(found)} ({caught} of {total} mistakes)"
 
 
-def percent(strength: Strength) -> str:
-    """Return the kill rate; never 100 % when a mistake gets away."""
-    return f"{int(1000 * strength.kill_rate) / 10:g} %"
+def _matrix(strength: Strength) -> Iterator[str]:
+    """Yield a row for each test, ``#`` where it catches the mistake of the column."""
+    width = max((len(test.place) for test in strength.tests), default=0)
+    yield "\nColumns:"
+    yield from (f"{place:4}  {one.name}" for place, one in enumerate(strength.mistakes, 1))
+    places = range(len(strength.mistakes))
+    yield ""
+    for digits in zip(*(f"{place + 1:3}" for place in places), strict=True):
+        if set(digits) != {" "}:
+            yield f"{'':{width}}  {''.join(digits)}"
+    for test in strength.tests:
+        marks = "".join("#" if test.caught >> place & 1 else "." for place in places)
+        yield f"{test.place:{width}}  {marks}"
 
 
 def _describe_sets(strength: Strength, sets: Mapping[str, set[str]]) -> Iterator[str]:
     """Yield what each of several sets catches, and what it alone does."""
-    caught = {name: _find_caught(strength, paths) for name, paths in sets.items()}
+    caught = dict.fromkeys(sets, 0)
+    for name, paths in sets.items():
+        for test in strength.tests:
+            caught[name] |= test.caught if test.path in paths else 0
     width = max(map(len, caught), default=0)
     if caught:
         yield f"\n{'':{width}}  tests  caught  by this set alone"
@@ -106,31 +105,13 @@ def _describe_sets(strength: Strength, sets: Mapping[str, set[str]]) -> Iterator
         yield f"{name:{width}}  {tests:5}  {bits.bit_count():6}  {told}"
 
 
-def _find_caught(strength: Strength, paths: set[str]) -> int:
-    bits = 0
-    for test in strength.tests:
-        bits |= test.caught if test.path in paths else 0
-    return bits
+def percent(strength: Strength) -> str:
+    """Return the kill rate; never 100 % when a mistake gets away."""
+    return f"{int(1000 * strength.kill_rate) / 10:g} %"
 
 
-def _matrix(strength: Strength) -> Iterator[str]:
-    """Yield a row for each test, ``#`` where it catches the mistake of the column."""
-    width = max((len(test.place) for test in strength.tests), default=0)
-    yield "\nColumns:"
-    yield from (f"{place:4}  {one.name}" for place, one in enumerate(strength.mistakes, 1))
-    places = range(len(strength.mistakes))
-    numbers = [str(place + 1).rjust(3) for place in places]
-    yield ""
-    for digits in zip(*numbers, strict=True):
-        if set(digits) != {" "}:
-            yield f"{'':{width}}  {''.join(digits)}"
-    for test in strength.tests:
-        marks = "".join("#" if test.caught >> place & 1 else "." for place in places)
-        yield f"{test.place:{width}}  {marks}"
-
-
-def _section(heading: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
+def _section(heading: str, texts: Iterable[str]) -> Iterator[str]:
+    if lines := list(texts):
         yield f"\n{heading} ({len(lines)}):"
         yield from (f"  {line}" for line in lines)
 
@@ -139,16 +120,9 @@ def _place(test: MeasuredTest) -> str:
     return f"{test.place}  {one_line(test.step.text, 60)}"
 
 
-def _describe(engine: KnownWrong) -> str:
-    return f"{engine.name}  {one_line(engine.sentence, 120)}"
-
-
 def describe_clause(clause: Clause) -> str:
     """Return a clause with its place in the assignment's document."""
     return f"{clause.name}: {clause.sentence} ({clause.source})"
-
-
-# --- for programs ------------------------------------------------------------------------------
 
 
 def document(strength: Strength) -> str:
@@ -178,7 +152,18 @@ def document(strength: Strength) -> str:
         "assignment": strength.assignment,
         "kill_rate": strength.kill_rate,
         "mistakes": [{"name": one.name, "sentence": one.sentence} for one in strength.mistakes],
-        "tests": [_test(strength, test) for test in strength.tests],
+        "tests": [
+            {
+                "path": test.path,
+                "line": test.step.line,
+                "id": test.step.id,
+                "command": test.step.command,
+                "catches": [
+                    one.name for n, one in enumerate(strength.mistakes) if test.caught >> n & 1
+                ],
+            }
+            for test in strength.tests
+        ],
         "wrong": [test.place for test in strength.wrong],
         "survivors": [one.name for one in strength.survivors],
         "untested": [
@@ -190,18 +175,6 @@ def document(strength: Strength) -> str:
         "left_out": [one.name for one in strength.open_mistakes],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-
-
-def _test(strength: Strength, test: MeasuredTest) -> dict[str, object]:
-    catches = [one.name for place, one in enumerate(strength.mistakes) if test.caught >> place & 1]
-    step = test.step
-    return {
-        "path": test.path,
-        "line": step.line,
-        "id": step.id,
-        "command": step.command,
-        "catches": catches,
-    }
 
 
 # --- ``gtp-harness strength``: which mistakes people make do these cases catch? ------------------
@@ -266,55 +239,36 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
-    named = find_assignment(arguments.assignment)
-    specification = specification_of(named)
+    assignment = find_assignment(arguments.assignment)
+    specification = specification_of(assignment)
     named_files = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
     cases = named_files.cases
     if errors := named_files.errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
-    if bank.are_known(arguments, named):
-        found = _by_engines(arguments, named, specification, cases)
+    if bank.are_known(arguments, assignment):
+        noun = ENGINE if bank.are_known_wrong(arguments, assignment) else MUTANT
+        asker = banks.EngineAsker(
+            specification.commands,
+            arguments.sandbox,
+            arguments.dialect,
+            protocol=assignment.protocol,
+        )
+        bad = banks.find_failing(cases, specification, arguments.dialect)
+        with bank.wrong_engines(arguments, assignment) as engines:
+            found = banks.measure(
+                cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
+            )
     else:
-        found = measure(cases, specification, arguments.dialect)
+        noun, found = MISTAKE, measure(cases, specification, arguments.dialect)
     if not found.tests and not found.wrong:
         STRENGTH.refuse("found no tests in these files")
-    report = StrengthReport(found, _subject_name(arguments, named))
-    print("\n".join(report.lines(len(cases), _sets(arguments), matrix=arguments.matrix)))
+    named = arguments.cases if len(arguments.cases) > 1 else ()  # to be compared
+    sets = {one: set(expand([one], has_answers=True)) for one in named}
+    print("\n".join(report(found, noun, len(cases), sets, matrix=arguments.matrix)))
     if arguments.json:
         report_files.write(arguments.json, [document(found)], encode_without_surrogates)
     is_enough = bool(arguments.mutants) or 100 * found.kill_rate >= arguments.at_least
     return ExitCode.OK if is_enough and not found.wrong else ExitCode.FAILED
-
-
-def _by_engines(
-    arguments: argparse.Namespace,
-    assignment: Assignment,
-    specification: Specification,
-    cases: Sequence[CaseFile],
-) -> Strength:
-    """Put the tests to the engines that the command line names."""
-    asker = bank_runs.EngineAsker(
-        specification.commands, arguments.sandbox, arguments.dialect, protocol=assignment.protocol
-    )
-    bad = bank_runs.find_failing(cases, specification, arguments.dialect)
-    with bank.wrong_engines(arguments, assignment) as engines:
-        return bank_runs.measure(
-            cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
-        )
-
-
-def _subject_name(arguments: argparse.Namespace, assignment: Assignment) -> str:
-    """Return what the tests are put to, as the report calls one of them."""
-    if not bank.are_known(arguments, assignment):
-        return MISTAKE
-    return ENGINE if bank.are_known_wrong(arguments, assignment) else MUTANT
-
-
-def _sets(arguments: argparse.Namespace) -> dict[str, set[str]]:
-    """Return the paths of each of CASES where there are several to be compared."""
-    if len(arguments.cases) < 2:
-        return {}
-    return {one: set(expand([one], has_answers=True)) for one in arguments.cases}
 
 
 def _add_options(parser: CommandParser) -> None:
@@ -336,9 +290,6 @@ def _add_options(parser: CommandParser) -> None:
     bank.add_wrong_engines(parser)
 
 
-# --- the sets of an assignment ------------------------------------------------------------------
-
-
 def _tell_sets(arguments: argparse.Namespace) -> ExitCode:
     """Print a table of what the sets of one assignment, or of all, catch."""
     names = [arguments.assignment] if arguments.assignment else list(NAMES)
@@ -347,19 +298,16 @@ def _tell_sets(arguments: argparse.Namespace) -> ExitCode:
     for name in names:
         found = list(sets_of(find_assignment(name), arguments.private))
         for place, one in enumerate(found):
-            print(f"{'' if place else name:16}{_row(one)}")
+            known = one.strength
+            caught = f"{known.caught.bit_count()} of {len(known.mistakes)}, {percent(known)}"
+            lost = "".join(f"; not {mistake.name}" for mistake in known.survivors[:_NAMED])
+            lost += count_rest(len(known.survivors) - _NAMED, " and {} more")
+            row = f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
+            print(f"{'' if place else name:16}{row}")
         for clause in found[0].strength.untested:
             print(f"{'':16}no public test of {describe_clause(clause)}")
         good = good and is_good(found)
     return ExitCode.OK if good else ExitCode.FAILED
-
-
-def _row(row: Set) -> str:
-    found = row.strength
-    caught = f"{found.caught.bit_count()} of {len(found.mistakes)}, {percent(found)}"
-    lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
-    lost += count_rest(len(found.survivors) - _NAMED, " and {} more")
-    return f"{row.name:20}{row.files:5}{row.tests:7}  {caught}{lost}"
 
 
 STRENGTH = Command("strength", _PAGE, _add_options, _run)

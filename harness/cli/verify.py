@@ -40,18 +40,16 @@ def with_questions(
     asked = [case for case in cases if any(path == case.path for path, _ in wrong)]
     for command in commands if wrong else ():
         wrong -= asker.find_failed(asked, banked.engine_of(command, command))
+    agree = "agrees" if len(commands) == 1 else "agree"
+    text = f"{number_of(len(commands), 'other program')} {agree} with the test, and only the"
+    text += " reference disagrees: who is right?"
     findings = (
-        _question(one, len(commands)) if (one.path, one.line) in wrong else one
+        one._replace(kind=FindingKind.QUESTION, message=text)
+        if (one.path, one.line) in wrong
+        else one
         for one in result.findings
     )
     return result._replace(findings=tuple(findings))
-
-
-def _question(finding: CaseFinding, number: int) -> CaseFinding:
-    told = number_of(number, "other program")
-    agree = "agrees" if number == 1 else "agree"
-    text = f"{told} {agree} with the test, and only the reference disagrees: who is right?"
-    return finding._replace(kind=FindingKind.QUESTION, message=text)
 
 
 # --- ``gtp-harness verify``: are the expectations of these case files right? ---------------------
@@ -118,11 +116,22 @@ def _run(arguments: Namespace) -> int:
         report_files.try_to_write(arguments.json)
     never_fail_to_encode()
     gathered = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
-    found = _verify(gathered.cases, arguments)
-    allowed = {FindingKind(name) for name in arguments.allow}
-    shown = [one for one in found.findings if one.kind not in allowed]
+    if arguments.against:
+        platforms.need_engines("--against")
+    own = find_assignment(arguments.assignment) if arguments.assignment else None
+    specification = specification_of(own) if own else None
+    found = verify(gathered.cases, specification, arguments.dialect)
+    if arguments.against and own and specification:
+        asker = EngineAsker(
+            specification.commands, arguments.sandbox, arguments.dialect, protocol=own.protocol
+        )
+        found = with_questions(found, gathered.cases, arguments.against, asker)
+    shown = [one for one in found.findings if one.kind.value not in arguments.allow]
     if arguments.format == _TEXT:
-        _print(found, shown, Paint(0 if arguments.no_color else colors(sys.stdout)))
+        paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+        for one in shown:
+            print("\n".join(_paragraph(one, paint)) + "\n")
+        print(_summary(found))
     else:
         checked = in_place.VerifiedText(gathered.cases, shown, gathered.refusals, Path.cwd())
         for line in in_place.FORMATS[arguments.format](checked):
@@ -140,26 +149,10 @@ def _is_vain(result: Verified) -> bool:
     return result.tests == result.unchecked and not result.findings
 
 
-def _verify(cases: Sequence[CaseFile], arguments: Namespace) -> Verified:
-    """Return what is found by the assignment, and by other programs for it if there are some."""
-    if not arguments.assignment:
-        return verify(cases, None, arguments.dialect)
-    if arguments.against:
-        platforms.need_engines("--against")
-    own = find_assignment(arguments.assignment)
-    specification = specification_of(own)
-    found = verify(cases, specification, arguments.dialect)
-    asker = EngineAsker(
-        specification.commands, arguments.sandbox, arguments.dialect, protocol=own.protocol
-    )
-    return with_questions(found, cases, arguments.against, asker) if arguments.against else found
-
-
 def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
-    add("--assignment", metavar="A",
-        help="the assignment, by name or folder (default: see below)")  # fmt: skip
+    add("--assignment", metavar="A", help="the assignment, by name or folder (default: see below)")
     add("--against", action="append", default=[], metavar="PROGRAM",
         help="another program for the assignment. If all of them answer as a test expects and the"
         " reference does not, that is a question to the teacher; may be repeated")  # fmt: skip
@@ -171,22 +164,12 @@ def _add_options(parser: CommandParser) -> None:
         " repeated")  # fmt: skip
     add("--json", metavar="FILE", help="write all findings as JSON, allowed ones as well")
     add("--format", choices=(_TEXT, *in_place.FORMATS), default=_TEXT,
-        help="format of standard output: text; annotations for GitHub Actions; a SARIF 2.1.0"
-        " log; for"
-        " each file a line of JSON, as a language server publishes diagnostics (default:"
+        help="format of standard output: text; annotations for GitHub Actions; a SARIF 2.1.0 log;"
+        " for each file a line of JSON, as a language server publishes diagnostics (default:"
         " %(default)s)")  # fmt: skip
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
         help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
-
-
-# --- for a reader ------------------------------------------------------------------------------
-
-
-def _print(result: Verified, findings: Sequence[CaseFinding], paint: Paint) -> None:
-    for one in findings:
-        print("\n".join(_paragraph(one, paint)) + "\n")
-    print(_summary(result))
 
 
 def _paragraph(finding: CaseFinding, paint: Paint) -> Iterator[str]:
@@ -217,9 +200,6 @@ def _summary(result: Verified) -> str:
 
 def _many(number: int, noun: str) -> str:
     return f"{number:,} {plural(number, noun)}"
-
-
-# --- for programs ------------------------------------------------------------------------------
 
 
 def _document(result: Verified) -> str:

@@ -16,7 +16,7 @@ from harness.cluster.connector import NoSchedulerError
 from harness.cluster.connector_link import LOST, SCHEDULER
 from harness.cluster.records import ConnectorSettings, SchedulerSettings, WorkerSettings
 from harness.errors import ExitCode, HarnessError, SandboxError
-from harness.work import records
+from harness.work import canonical_json
 from harness.work.machine import die_with_parent
 
 KINDS: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     kind, be = KINDS[arguments[0]]
     try:
         with open(0, "rb", buffering=0, closefd=False) as source:  # what follows is read by others
-            settings = records.read(kind, source.readline(), "the settings")
+            settings = canonical_json.read(kind, source.readline(), "the settings")
         be(settings)
     except NoSchedulerError as error:
         return _complain(f"{SCHEDULER}{error}", LOST)

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.cluster import records
 from harness.cluster.records import ConnectorSettings, Load, News
 from harness.errors import UsageError
-from harness.work import canonical_json, machine
+from harness.work import canonical_json, crew
 
 LOST = 4  # exit status: no scheduler
 SCHEDULER = "the scheduler: "  # messages about it begin with this
@@ -27,7 +27,7 @@ def explain(message: str) -> str:
 
 def command(kind: str) -> list[str]:
     """Return what starts a process of a cluster; see :mod:`harness.cluster.__main__`."""
-    return machine.command("harness.cluster", kind)
+    return crew.command("harness.cluster.__main__", kind)
 
 
 class Link:

@@ -32,9 +32,17 @@ from harness.records import CaseFile
 from harness.running.jobs import Fault
 from harness.text import escape_controls
 from harness.work import canonical_json
+from harness.work.canonical_json import Sha256
 from harness.work.crew import Ends
-from harness.work.records import Folder, Sha256, UnitCase, WorkUnit
-from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+from harness.work.records import (
+    AttemptEvent,
+    AttemptFinished,
+    BuildFinished,
+    Folder,
+    HarnessFailed,
+    UnitCase,
+    WorkUnit,
+)
 from oracle import __version__
 
 _LOOK = 0.25  # seconds between two looks at the time
@@ -292,10 +300,7 @@ class _UnitRun:
         self._dispatcher = dispatcher
         self._units = units
         self._store = store
-        self._command_properties, self._ran_on = (
-            context.assignment.command_properties,
-            context.ran_on,
-        )
+        self._command_properties = context.assignment.command_properties
         self._secret = context.secret
         self._python = context.assignment.python
         self._environment = dispatcher.environment(self._python)
@@ -342,7 +347,7 @@ class _UnitRun:
 
         Else a machine on which all goes wrong, and fast, would use up all tries of an attempt.
         """
-        ran = {self._ran_on.get(one.basis, "") for one in unit.cases} if unit.alone else {""}
+        ran = {one.machine for one in unit.cases} if unit.alone else {""}
         failed = (self._dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
         return Piece(index, unit.cases, not_on=frozenset(ran - {""}).union(*failed))
 
@@ -560,7 +565,7 @@ def without_places(unit: WorkUnit) -> WorkUnit:
     course = unit.course and unit.course._replace(place="")
     return unit._replace(
         submission=unit.submission._replace(path=""),
-        cases=tuple(one._replace(place="") for one in unit.cases),
+        cases=tuple(one._replace(place="", machine="") for one in unit.cases),
         assignment=unit.assignment._replace(place=""),
         course=course,
     )

@@ -25,8 +25,8 @@ from harness.environments import environment_archive, environment_cache
 from harness.environments.environment_archive import DamagedError, UnsendableError
 from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import UsageError
-from harness.work import records
-from harness.work.records import Sha256
+from harness.work import canonical_json
+from harness.work.canonical_json import Sha256
 
 _ENVIRONMENT, _RECORD = "environment", "record.json"  # in each folder
 _PATIENCE = 600.0  # seconds for another worker of this machine that fetches the same
@@ -171,7 +171,7 @@ class _UnpackedRecord(NamedTuple):
 
 def _record(folder: Path) -> _UnpackedRecord | None:
     try:
-        return records.read(_UnpackedRecord, (folder / _RECORD).read_bytes(), _RECORD)
+        return canonical_json.read(_UnpackedRecord, (folder / _RECORD).read_bytes(), _RECORD)
     except (OSError, UsageError):
         return None
 

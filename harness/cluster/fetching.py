@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from harness.cluster import tls
 from harness.cluster.bytes_server import MOST_AT_ONCE, SIZES
 from harness.errors import HarnessError
-from harness.work.records import Sha256
+from harness.work.canonical_json import Sha256
 
 LARGEST = 1 << 30  # bytes of one file
 UNFINISHED = ".unfinished-"  # begins the names of files and folders that are not whole yet

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from harness.environments.interpreters import PackedEnvironment
 from harness.errors import UsageError
-from harness.work import canonical_json, records
-from harness.work.records import Sha256, is_number
+from harness.work import canonical_json
+from harness.work.canonical_json import Sha256, is_number
 from oracle import __version__
 
 
@@ -417,4 +417,4 @@ def _read(text: bytes) -> Any:
         raise UsageError(
             f"found {text[:60]!r}, expected what a connector says or is told"
         ) from None
-    return records.value(kind, found, f"the record {_NAMES[kind]!r}")
+    return canonical_json.value(kind, found, f"the record {_NAMES[kind]!r}")

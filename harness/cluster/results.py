@@ -9,10 +9,9 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 from harness.cluster.records import WorkerReport
 from harness.errors import HarnessError, UsageError
 from harness.records import CaseFile, FileResult
-from harness.work import canonical_json, records, worker_events
-from harness.work.canonical_json import NOTHING
-from harness.work.records import WorkUnit
-from harness.work.worker_events import (
+from harness.work import canonical_json, records
+from harness.work.records import (
+    NOTHING,
     AttemptEvent,
     AttemptFinished,
     BuildFinished,
@@ -20,6 +19,7 @@ from harness.work.worker_events import (
     HarnessFailed,
     ProgressEvent,
     UnitFinished,
+    WorkUnit,
 )
 
 _ENOUGH = 3  # opinions
@@ -125,7 +125,7 @@ class UnbelievableError(HarnessError):
 def read_report(text: str) -> WorkerReport:
     """Return what a worker says; raises :class:`UnbelievableError`."""
     try:
-        return records.read(WorkerReport, text, "what a worker brought")
+        return canonical_json.read(WorkerReport, text, "what a worker brought")
     except UsageError as error:
         raise UnbelievableError(str(error)) from None
 
@@ -141,7 +141,7 @@ def read_events(
         UnbelievableError: they are not about the unit, or not what a worker can say of it.
     """
     try:
-        said = [worker_events.parse(line.encode()) for line in report.lines]
+        said = [records.parse(line.encode()) for line in report.lines]
     except (UsageError, UnicodeEncodeError) as error:
         raise UnbelievableError(str(error)) from None
     last = said[-1][0] if said else None
@@ -209,5 +209,5 @@ def _tester(kind: Any) -> Callable[[Any], bool]:
         values = [one.value for one in kind]
         return lambda found: found in values
     if kind in {int, float}:
-        return records.tester(kind)
+        return canonical_json.tester(kind)
     return lambda found: type(found) is kind

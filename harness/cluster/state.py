@@ -12,8 +12,7 @@ from harness.cluster import connector_link, records
 from harness.errors import ExitCode, NoClusterError, UsageError
 from harness.text import escape_controls
 from harness.work import canonical_json
-from harness.work import records as unit_records
-from harness.work.records import is_number
+from harness.work.canonical_json import is_number
 
 OWN = "gtp-harness"  # what our own figures are called among those of a worker
 _LONGEST = 300  # characters of a trouble
@@ -154,7 +153,7 @@ def read(folder: Path) -> HubState | None:
     """Return the state written last, or None if it is missing or unreadable."""
     try:
         text = (folder / _FILE).read_text(encoding="ascii")
-        return unit_records.read(HubState, text, "the state of the cluster")
+        return canonical_json.read(HubState, text, "the state of the cluster")
     except (OSError, UsageError):
         return None
 
@@ -176,7 +175,7 @@ def look(settings: records.ConnectorSettings) -> records.ClusterState:
         check=False,
     )
     if process.returncode == ExitCode.OK:
-        return unit_records.read(records.ClusterState, process.stdout, "what the scheduler says")
+        return canonical_json.read(records.ClusterState, process.stdout, "what the scheduler says")
     said = process.stderr.decode(errors="replace").strip().splitlines()
     why = connector_link.explain(said[-1]) if said else f"status {process.returncode}"
     kind = NoClusterError if process.returncode == connector_link.LOST else UsageError

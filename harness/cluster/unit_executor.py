@@ -24,10 +24,9 @@ from harness.cluster.records import DaskTask, Facts, WorkerReport
 from harness.cluster.worker_files import Cache, Memory
 from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import HarnessError, UsageError
-from harness.work import canonical_json, machine, records, unit_worker, worker_events
+from harness.work import canonical_json, crew, records
 from harness.work.machine import Machine
-from harness.work.records import WorkUnit
-from harness.work.worker_events import UnitFinished
+from harness.work.records import UnitFinished, WorkUnit
 
 _PATIENCE = 10.0  # seconds for a process to end
 _LOOK = 1.0  # seconds between two looks whether a result is still waited for
@@ -82,8 +81,8 @@ class UnitExecutor:
         lines: tuple[str, ...] = ()
         with self._lock:
             try:
-                task = records.read(DaskTask, text, "the task")
-                unit = unit_worker.read(task.unit, "the unit")
+                task = canonical_json.read(DaskTask, text, "the task")
+                unit = records.read_unit(task.unit, "the unit")
                 whose = f"{unit.assignment.name}: {unit.submission.key}: "
                 lines = tuple(self._run_task(task, unit, is_wanted))
             except (HarnessError, OSError) as error:
@@ -157,13 +156,13 @@ class UnitExecutor:
             process.stdin.flush()
             for line in _listen(process, is_wanted):
                 yield line.decode()
-                if worker_events.kind_of(line) is UnitFinished:
+                if records.kind_of(line) is UnitFinished:
                     return
         except BrokenPipeError:
             pass
         self._process = None
         death = f"the harness's own process for this unit ended ({process.wait()})"
-        yield worker_events.line(UnitFinished(death)).decode().rstrip("\n")
+        yield records.line(UnitFinished(death)).decode().rstrip("\n")
 
     def _process_for(self, level: str) -> subprocess.Popen[bytes]:
         """Return the process for units of a level, started if it is not there."""
@@ -177,7 +176,7 @@ class UnitExecutor:
             words += ["--serve", "--unshared", "--room", str(self._memory.room)]
             words += ["--proven", level, "--confined"] if level != "off" else []
             self._process = subprocess.Popen(
-                machine.command("harness.work", *words),
+                crew.command("harness.work.unit_worker", *words),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 process_group=0,

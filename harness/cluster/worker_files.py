@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from harness.cluster.fetching import Missing
 from harness.errors import UsageError
-from harness.work.records import Sha256, WorkUnit
+from harness.work.canonical_json import Sha256
+from harness.work.records import WorkUnit
 
 MEMORY = Path("/dev/shm")
 _FILLED = 0.9  # of a cache that was too full: so full it is left

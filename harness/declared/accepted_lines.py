@@ -1,32 +1,25 @@
 """Lines that a program accepts: how a board begins, and which arguments its commands have.
 
 Nothing is known of the game beforehand. Lines of tests come first, and then what is usual.
+:func:`find_opening` asks how a board begins. :class:`AcceptedLines` then learns step by step: the
+sizes of boards (:meth:`~AcceptedLines.find_sizes`), whether points are two numbers
+(:meth:`~AcceptedLines.find_points`), and what commands take (:meth:`~AcceptedLines.find_shapes`).
+:func:`harness.declared.evidence.gather` takes all steps.
 """
 
-import itertools
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
+from harness.declared import probes
 from harness.declared.declaration import NUMBERED, POINTS, Argument, DeclaredGame, Kind
 from harness.declared.game_state import width
-from harness.declared.probes import (
-    A_COLOR,
-    A_VERTEX,
-    TRIED,
-    ProtocolTrial,
-    Shape,
-    is_about_engine,
-    list_pairs,
-    resize,
-    sample,
-    sides,
-    size_of,
-)
+from harness.declared.probes import A_COLOR, A_VERTEX, ProtocolTrial, Shape, sides, size_of
 from harness.records import Reply
-from oracle import command_properties
+from oracle.command_properties import STANDARD
 
 Words = tuple[str, ...]
 Said = tuple[str, ...]  # lines
@@ -67,44 +60,86 @@ class _Attempt(NamedTuple):
     vertices: str
 
 
-class AcceptedLines:
-    """A program, and the lines that it accepts.
+class Opening(NamedTuple):
+    """Beginning of a board.
 
-    Attributes: ``game``, its points, colors and refusals as far as they are known; ``opening``,
-    the lines that begin a board; ``starts``, the names of what begins one; ``sizes``, of boards;
-    ``commands``, what others have shown, by name; ``heard``, the replies to each command.
+    ``lines`` that begin one of :attr:`size`; ``starts``, the names of all that begins one.
     """
 
-    def __init__(self, trial: ProtocolTrial, conversations: Sequence[Said], ask: Ask) -> None:
-        """``conversations``: of tests. ``ask``: a question to the teacher."""
-        self.trial = trial
-        self.game = DeclaredGame(protocol=trial.protocol)
-        self.commands: dict[str, ShownCommand] = {}
-        self.heard: dict[str, list[Reply]] = defaultdict(list)
-        self._ask = ask
-        self._conversations = list(conversations)
-        self._listed = trial.list_commands()
-        self._places: dict[str, int] = {}  # by name: where the two numbers of a point begin
-        self._begin_boards()
-        self._replay()
-        self._find_shapes()
+    lines: Said
+    starts: frozenset[str]
+
+    @property
+    def sizer(self) -> str:
+        """The line that tells the size; "" if none does."""
+        return next((one for one in self.lines if sides(one.split()[1:])), "")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
+        return size_of(sides(self.sizer.split()[1:])) if self.sizer else (_SIDE, _SIDE)
+
+    def of_size(self, size: tuple[int, int]) -> Said:
+        """Return what begins a board of another size."""
+        return tuple(probes.resize(line, size) for line in self.lines)
+
+
+def find_used(lines: Iterable[str]) -> dict[str, list[Words]]:
+    """Return by name the arguments with which commands stand in lines."""
+    found: dict[str, list[Words]] = {}
+    for name, *words in map(str.split, lines):
+        found.setdefault(name, []).append(tuple(words))
+    return found
+
+
+def find_opening(
+    trial: ProtocolTrial, listed: Sequence[str], conversations: Sequence[Said], ask: Ask
+) -> Opening:
+    """Return what begins a board: as tests do, as in GTP, or by a name like ``new_game``.
+
+    ``listed``: the commands that the program says it has. ``conversations``: of tests. ``ask``: a
+    question to the teacher, if all else fails.
+    """
+    starts: set[str] = set()
+    tried = list(_USUAL)
+    if conversations:
+        firsts = {one[0].split()[0] for one in conversations}
+        starts = firsts if len(firsts) == 1 else {*firsts, "boardsize", "clear_board"}
+        own = takewhile(lambda line: line.split()[0] in starts, conversations[0])
+        tried.insert(0, tuple(own))
+    else:
+        for name in filter(_BEGINS.search, listed):
+            tried += [(f"{name} {_SIDE}",), (f"{name} {_SIDE} {_SIDE}",), (name,)]
+    for lines in filter(None, tried):
+        if not any(reply.is_refusal for reply in trial.replies(*lines)):
+            break
+    else:
+        line = ask(_WHICH_BEGINS)
+        lines = (line,) if line else ()
+    return Opening(lines, frozenset({*starts, *(line.split()[0] for line in lines)}))
+
+
+@dataclass
+class AcceptedLines:
+    """A program, and the lines that it accepts. Nothing is asked before the first step."""
+
+    trial: ProtocolTrial
+    listed: Sequence[str]  # the commands that it says it has
+    opening: Opening
+    game: DeclaredGame  # its points, colors and refusals as far as they are known
+    used: dict[str, list[Words]]  # by name the arguments with which commands stand in tests
+    sizes: list[tuple[int, int]] = field(default_factory=list)  # of boards
+    # What commands other than those of the opening have shown, and the replies to each, by name.
+    commands: dict[str, ShownCommand] = field(default_factory=dict)
+    heard: dict[str, list[Reply]] = field(default_factory=lambda: defaultdict(list))
+    # By name: where the two numbers of a point begin.
+    _places: dict[str, int] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """The commands that it says it has, and those of tests."""
-        known: Sequence[str] = self._listed
-        if not known:
-            known = [name for name in command_properties.STANDARD if self.trial.knows(name)]
+        known = self.listed or [name for name in STANDARD if self.trial.knows(name)]
         return list(dict.fromkeys((*known, *self.used)))
-
-    @property
-    def used(self) -> dict[str, list[Words]]:
-        """By name the arguments with which commands stand in tests."""
-        found: dict[str, list[Words]] = {}
-        for line in itertools.chain.from_iterable(self._conversations):
-            name, *words = line.split()
-            found.setdefault(name, []).append(tuple(words))
-        return found
 
     def command(self, name: str) -> ShownCommand:
         """Return what a command has shown, which may be nothing."""
@@ -117,7 +152,8 @@ class AcceptedLines:
 
     def after_opening(self, *lines: str) -> tuple[Reply, ...]:
         """Return the replies to lines on a board that has just begun."""
-        return self.trial.replies(*self.opening, *lines)[len(self.opening) :]
+        opening = self.opening.lines
+        return self.trial.replies(*opening, *lines)[len(opening) :]
 
     def find_accepted(self, commands: Said, lines: Iterable[str]) -> list[str]:
         """Return which of some lines are accepted, each after the same conversation.
@@ -135,75 +171,48 @@ class AcceptedLines:
             rest = rest[place + 1 :]
         return found
 
-    # --- boards ----------------------------------------------------------------------------------
+    def is_point(self, text: str) -> bool:
+        """Whether a text may be a point."""
+        pattern = r"\d+ \d+" if self.game.vertices == NUMBERED else r"[A-Za-z]\d{1,2}"
+        return re.fullmatch(pattern, text) is not None
 
-    def _begin_boards(self) -> None:
-        """Find what begins a board: as tests do, as in GTP, or by a name like ``new_game``."""
-        self.starts: set[str] = set()
-        tried: Iterable[Said] = (*_USUAL, *self._named_openings())
-        if self._conversations:
-            firsts = {one[0].split()[0] for one in self._conversations}
-            self.starts = firsts if len(firsts) == 1 else {*firsts, "boardsize", "clear_board"}
-            first = self._conversations[0]
-            own = itertools.takewhile(lambda line: line.split()[0] in self.starts, first)
-            tried = (tuple(own), *_USUAL)
-        self.opening = next(filter(self._opens, tried), ())
-        if not self.opening and (line := self._ask(_WHICH_BEGINS)):
-            self.opening = (line,)
-        self.starts |= {line.split()[0] for line in self.opening}
-        self._sizer = next((one for one in self.opening if sides(one.split()[1:])), "")
-        self.sizes = self._find_sizes()
+    def split(self, shape: Shape, line: str) -> list[str]:
+        """Return the arguments of a line; what is missing is empty."""
+        rest = iter(line.split()[1:])
+        return [" ".join(next(rest, "") for _ in range(width(one, self.game))) for one in shape]
 
-    def _opens(self, lines: Said) -> bool:
-        return bool(lines) and all(map(self.accepts, self.trial.replies(*lines)))
+    # --- boards and points -----------------------------------------------------------------------
 
-    def _named_openings(self) -> Iterator[Said]:
-        for name in filter(_BEGINS.search, self._listed):
-            yield (f"{name} {_SIDE}",)
-            yield (f"{name} {_SIDE} {_SIDE}",)
-            yield (name,)
-
-    def _find_sizes(self) -> list[tuple[int, int]]:
-        """Return the sizes of tests, the smaller ones first; without any, those that are taken."""
-        if not self._sizer:
-            return []
-        name, *words = self._sizer.split()
+    def find_sizes(self) -> None:
+        """Find the sizes of tests, the smaller ones first; without any, those that are taken."""
+        sizer = self.opening.sizer
+        if not sizer:
+            return
+        name, *words = sizer.split()
         used = map(sides, self.used.get(name, ()))
         if told := {size_of(one) for one in used if one}:
-            return sorted(told, key=lambda size: (size[0] * size[1], size))
+            self.sizes = sorted(told, key=lambda size: (size[0] * size[1], size))
+            return
         sizes = [(n, n) for n in range(2, 8)] + [(3, 2)] * (len(sides(words)) > 1)
-        lines = {resize(self._sizer, size): size for size in sizes}
+        lines = {probes.resize(sizer, size): size for size in sizes}
         replies = zip(lines.values(), self.trial.replies(*lines), strict=True)
-        return [size for size, reply in replies if self.accepts(reply)]
+        self.sizes = [size for size, reply in replies if not reply.is_refusal]
 
-    @property
-    def sample_size(self) -> tuple[int, int]:
-        """The size of the board that the opening begins."""
-        return size_of(sides(self._sizer.split()[1:])) if self._sizer else (_SIDE, _SIDE)
-
-    def open(self, size: tuple[int, int]) -> Said:
-        """Return what begins a board of another size."""
-        return tuple(resize(line, size) for line in self.opening)
-
-    # --- arguments -------------------------------------------------------------------------------
-
-    def _replay(self) -> None:
-        """Hear the conversations of tests, and see whether their points are two numbers."""
+    def find_points(self, conversations: Iterable[Said]) -> None:
+        """Hear tests, and find whether points are two numbers: these nearly always lie on the
+        board.
+        """
         pairs: dict[tuple[str, int, int], list[bool]] = defaultdict(list)
-        for said in self._conversations:
+        for said in conversations:
             size = (0, 0)
             for line, reply in zip(said, self.trial.replies(*said), strict=True):
                 name, *words = line.split()
                 self.heard[name].append(reply)
-                if name in self.starts and sides(words):
+                if name in self.opening.starts and sides(words):
                     size = size_of(sides(words))
                 elif not reply.is_refusal:
-                    for key, is_on in list_pairs(name, words, size):
+                    for key, is_on in probes.list_pairs(name, words, size):
                         pairs[key].append(is_on)
-        self._see_points(pairs)
-
-    def _see_points(self, pairs: Mapping[tuple[str, int, int], list[bool]]) -> None:
-        """See where the two numbers of points are: they nearly always lie on the board."""
         fit = {key for key, on in pairs.items() if len(on) > 1 and sum(on) >= _MOST * len(on)}
         for name, place, origin in sorted(fit, key=lambda one: one[1:]):
             if name not in self._places:
@@ -211,28 +220,30 @@ class AcceptedLines:
                 if self.game.vertices == POINTS or (name, place, 1 - origin) not in fit:
                     self.game = self.game._replace(vertices=NUMBERED, origin=origin)
 
-    def _find_shapes(self) -> None:
+    # --- arguments -------------------------------------------------------------------------------
+
+    def find_shapes(self) -> None:
         """Find the arguments of each command: as tests have them, or the first that it takes."""
         unused: dict[str, list[_Attempt]] = {}
         for name in self.names:
-            if name in self.starts or is_about_engine(name):
+            if name in self.opening.starts or probes.is_about_engine(name):
                 continue
             if used := self.used.get(name):
-                self._take_shape(name, used)
+                self.take_shape(name, used)
             else:
                 unused[name] = self._try_shapes(name)
-        if not self.used:
-            self._vote_on_points(unused)
+        if not self.used and self._are_numbers(unused):
+            self.game = self.game._replace(vertices=NUMBERED)
         for name, accepted in unused.items():
             for one in accepted:
                 if one.vertices == self.game.vertices or A_VERTEX not in one.shape:
                     self.commands[name] = ShownCommand(name, one.shape, one.line)
                     break
 
-    def _take_shape(self, name: str, examples: list[Words]) -> ShownCommand:
+    def take_shape(self, name: str, examples: Sequence[Words]) -> ShownCommand:
         """Take the arguments of a command as tests have them."""
         joined = [self._join(name, words) for words in examples]
-        columns = [filter(None, one) for one in itertools.zip_longest(*joined)]
+        columns = [filter(None, one) for one in zip_longest(*joined)]
         shape = tuple(self._argument(list(one), place) for place, one in enumerate(columns))
         lines = (" ".join([name, *words]) for words in dict.fromkeys(examples))
         good = (line for line in lines if not self.after_opening(line)[-1].is_refusal)
@@ -268,36 +279,27 @@ class AcceptedLines:
                     " ".join([name, *said[:place], digit, *said[place + 1 :]]): digit
                     for digit in "0123456789"
                 }
-                accepted = self.find_accepted(self.opening, lines)
+                accepted = self.find_accepted(self.opening.lines, lines)
                 if 1 < len(accepted) <= _FEW_DIGITS:
                     yield one._replace(words=tuple(lines[line] for line in accepted))
                     continue
             yield one
-
-    def is_point(self, text: str) -> bool:
-        """Whether a text may be a point."""
-        pattern = r"\d+ \d+" if self.game.vertices == NUMBERED else r"[A-Za-z]\d{1,2}"
-        return re.fullmatch(pattern, text) is not None
-
-    def split(self, shape: Shape, line: str) -> list[str]:
-        """Return the arguments of a line; what is missing is empty."""
-        rest = iter(line.split()[1:])
-        return [" ".join(next(rest, "") for _ in range(width(one, self.game))) for one in shape]
 
     def _try_shapes(self, name: str) -> list[_Attempt]:
         """Return which usual arguments are accepted; without tests, with both forms of points."""
         tried: list[_Attempt] = []
         for form in dict.fromkeys((self.game.vertices, *(() if self.used else (NUMBERED,)))):
             game = self.game._replace(vertices=form)
-            for shape in TRIED:
+            for shape in probes.TRIED:
                 if form == self.game.vertices or A_VERTEX in shape:
-                    line = " ".join([name, *(sample(one, game) for one in shape)])
+                    line = " ".join([name, *(probes.sample(one, game) for one in shape)])
                     tried.append(_Attempt(line, shape, form))
-        accepted = self.find_accepted(self.opening, [one.line for one in tried])
+        accepted = self.find_accepted(self.opening.lines, [one.line for one in tried])
         return [one for one in tried if one.line in accepted]
 
-    def _vote_on_points(self, accepted: Mapping[str, list[_Attempt]]) -> None:
-        """See whether points are two numbers: for ``play``, else for most that take one form.
+    @staticmethod
+    def _are_numbers(accepted: dict[str, list[_Attempt]]) -> bool:
+        """Whether points are two numbers: to ``play``, else to most that take one form.
 
         One command among many may take two numbers of another kind, or any word.
         """
@@ -307,5 +309,4 @@ class AcceptedLines:
         }
         votes = list(forms.values())
         is_played = POINTS in forms.get("play", ())
-        if not is_played and votes.count({NUMBERED}) > votes.count({POINTS}):
-            self.game = self.game._replace(vertices=NUMBERED)
+        return not is_played and votes.count({NUMBERED}) > votes.count({POINTS})

@@ -11,20 +11,13 @@ Pure, except :meth:`has` and :meth:`text`, which read the files that commands na
 
 from bisect import bisect
 from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from harness.declared.declaration import (
-    ANY,
-    Argument,
-    Declaration,
-    DeclaredCommand,
-    DeclaredGame,
-    Drawn,
-    Kind,
-)
+from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import (
     Allowing,
     ConversationState,
@@ -37,9 +30,8 @@ from harness.records import Reply
 from harness.vocabulary.script import Script
 
 Answer = Callable[[str], Reply]
-ArgumentDrawer = Callable[
-    [ConversationState, Place], str
-]  # draws an argument; the place: columns and rows
+# Draws an argument; the place: columns and rows.
+ArgumentDrawer = Callable[[ConversationState, Place], str]
 _T = TypeVar("_T")
 
 _WELL, _REFUSED = Reply(True, "", "=", 0.0), Reply(False, "", "?", 0.0)  # guesses
@@ -58,6 +50,12 @@ class KnownBeginning(NamedTuple):
 
     commands: tuple[str, ...]
     now: Allowing
+
+    @property
+    def fullness(self) -> float:
+        """The share of the board on which stones were played: games on small ones are short."""
+        columns, rows = self.now.state.size
+        return len(self.now.state.moves) / max(1, columns * rows)
 
 
 class Drawer:
@@ -83,17 +81,37 @@ class Drawer:
         self.nothing = Allowing(declaration)  # where nothing has been said
         arguments = [one for command in declaration.commands for one in command.arguments]
         self.names_files = any(one.files for one in arguments)
-        self._choices = _choices(declaration)
+        moves, sets = declaration.of_kind(Kind.MOVES), declaration.of_kind(Kind.SETS)
+        starts, asks = declaration.of_kind(Kind.STARTS), declaration.of_kind(Kind.ASKS)
+        self.settings = tuple(one for one in sets if one.arguments)  # sent for every board
+        self._choices = {
+            _MOVE: tuple(one for one in moves if one.arguments),
+            _BAD: tuple(one for one in declaration.commands if one.bad),
+            Kind.ASKS: asks,
+            Kind.CHOOSES: declaration.of_kind(Kind.CHOOSES),
+            Kind.SETS: self.settings,
+            _AGAIN: tuple(one for one in starts if not is_sized(one)),
+            _BACK: tuple(one for one in (*moves, *sets) if not one.arguments),
+        }
         self._pieces = [(kind, one) for kind in _WEIGHTS for one in self._choices[kind]]
         weights = (_WEIGHTS[kind] / len(self._choices[kind]) for kind, _ in self._pieces)
         self._weights = list(accumulate(weights))
-        asks = [one for one in declaration.of_kind(Kind.ASKS) if not one.is_free]
-        self._last = [*asks, *declaration.of_kind(Kind.CHOOSES)]  # whose answers are compared
+        compared = [one for one in asks if not one.is_free]
+        self._last = [*compared, *self._choices[Kind.CHOOSES]]  # whose answers are compared
         self._sized = {one.name for one in declaration.commands if is_sized(one)}
         self._words: dict[str, Sequence[ArgumentDrawer]] = {}  # by the names of commands
-        self._names = _PlaceNames(declaration.game)
-        self._beside = _Beside()
-        self._fillings = self._of_templates()
+        self._name_of = cache(lambda place: vertex_of(place, declaration.game))
+        # What draws each of the words that may stand in wrong arguments.
+        self._fillings: dict[str, Callable[[ConversationState], str]] = {
+            "turn": lambda state: state.turn,
+            "other": lambda state: state.other,
+            "color": lambda _: self._pick(declaration.game.colors),
+            "vertex": self._vertex,
+            "stone": lambda state: self._name_of(
+                self._pick(state.moves).place if state.moves else (0, 0)
+            ),
+            "size": lambda state: str(max(state.size)),
+        }
         self.lister = ""  # a question that was once answered with places
 
     def draw(
@@ -106,11 +124,6 @@ class Drawer:
         are guessed. ``beginning``: what to continue from instead of an opening.
         """
         return _DrawnConversation(self, answer, beginning).draw(length)
-
-    @property
-    def settings(self) -> tuple[DeclaredCommand, ...]:
-        """The commands that set something; each is sent for every board."""
-        return self._choices[Kind.SETS]
 
     # --- what is drawn, one piece at a time ---
 
@@ -151,31 +164,16 @@ class Drawer:
         """
         if size is None:
             size = self._size() if command.name in self._sized else state.size
-        words = [word(state, size) for word in self._words_of(command)]
-        return " ".join([command.name, *filter(None, words)])
-
-    def _words_of(self, command: DeclaredCommand) -> Sequence[ArgumentDrawer]:
-        """Return what draws the arguments of a command."""
         if command.name not in self._words:
             self._words[command.name] = [self._word(one, command) for one in command.arguments]
-        return self._words[command.name]
+        words = [word(state, size) for word in self._words[command.name]]
+        return " ".join([command.name, *filter(None, words)])
 
     def bad(self, command: DeclaredCommand, state: ConversationState, template: str = "") -> str:
         """Return a command with one of its wrong arguments; ``template``: this one of them."""
         filling = _Filling(self._fillings, state)
         arguments = (template or self._pick(command.bad)).format_map(filling)
         return f"{command.name} {arguments}".rstrip()
-
-    def _of_templates(self) -> dict[str, Callable[[ConversationState], str]]:
-        """Return what draws each of the words that may stand in wrong arguments."""
-        return {
-            "turn": lambda state: state.turn,
-            "other": lambda state: state.other,
-            "color": lambda _: self._pick(self.declaration.game.colors),
-            "vertex": self._vertex,
-            "stone": lambda state: self._names[self._stone(state)],
-            "size": lambda state: str(max(state.size)),
-        }
 
     def has(self, name: str) -> bool:
         """Whether a word of a command names a file."""
@@ -201,39 +199,37 @@ class Drawer:
         """Return what draws an argument of a command."""
         if argument.drawn == Drawn.COLOR:
             is_free = self.declaration.game.turns == ANY or command.kind == Kind.ASKS
-            return self._color if is_free else lambda state, _: state.turn
+            if is_free:
+                return lambda _, __: self._pick(self.declaration.game.colors)
+            return lambda state, _: state.turn
         if argument.drawn == Drawn.VERTEX:
             return lambda state, _: self._vertex(state)
         if argument.drawn == Drawn.ROW_COUNT:
             return lambda _, size: str(size[1])
         if argument.drawn in (Drawn.SIZE, Drawn.COLUMN_COUNT):
             return lambda _, size: str(size[0])
-        words = self._names_of(argument.files) if argument.files else argument.words
+        words: Sequence[str] = argument.words
+        if argument.files:
+            files = sorted(self._folder.glob(argument.files))
+            words = [str(one.relative_to(self._folder)) for one in files]
         return lambda _, __: self._pick(words) if words else ""
-
-    def _color(self, _: ConversationState, __: Place) -> str:
-        return self._pick(self.declaration.game.colors)
-
-    def _names_of(self, pattern: str) -> Sequence[str]:
-        """Return the names of files."""
-        return [str(one.relative_to(self._folder)) for one in sorted(self._folder.glob(pattern))]
 
     def _size(self) -> Place:
         """Return a size, the smaller ones oftener."""
         return self._sizes[int(len(self._sizes) * self._chance() ** 2)]
 
     def _vertex(self, state: ConversationState) -> str:
-        return self._names[self._place(state)]
+        """Return a point, an empty one if there is one: beside a stone, or anywhere."""
+        return self._name_of(self._place(state))
 
     def _place(self, state: ConversationState) -> Place:
-        """Return a point, an empty one if there is one: beside a stone, or anywhere."""
         chance, pick = self._chance, self._pick
         if state.listed and chance() < _LISTED:
             return pick(state.listed)
         columns, rows = size = state.size if all(state.size) else (1, 1)
         taken = state.taken
         if taken and chance() < _NEAR:
-            around = self._beside[size, pick(state.moves).place]
+            around = _around(size, pick(state.moves).place)
             if around and (place := pick(around)) not in taken:
                 return place
         place = int(columns * chance()), int(rows * chance())
@@ -242,9 +238,6 @@ class Drawer:
         every = list(places(size))
         return pick([place for place in every if place not in taken] or every)
 
-    def _stone(self, state: ConversationState) -> Place:
-        return self._pick(state.moves).place if state.moves else (0, 0)
-
 
 def picker(random: Random) -> Callable[[Sequence[_T]], _T]:
     """Return what draws one of several things by one call, where ``choice`` takes several."""
@@ -252,27 +245,12 @@ def picker(random: Random) -> Callable[[Sequence[_T]], _T]:
     return lambda some: some[int(chance() * len(some))]
 
 
-class _PlaceNames(dict[Place, str]):
-    """Names of places."""
-
-    def __init__(self, game: DeclaredGame) -> None:
-        super().__init__()
-        self._game = game
-
-    def __missing__(self, place: Place) -> str:
-        found = self[place] = vertex_of(place, self._game)
-        return found
-
-
-class _Beside(dict[tuple[Place, Place], Sequence[Place]]):
-    """The points around one, by the size of the board and the point."""
-
-    def __missing__(self, key: tuple[Place, Place]) -> Sequence[Place]:
-        (columns, rows), (column, row) = key
-        around = [(column + x, row + y) for x, y in _AROUND]
-        found = [(x, y) for x, y in around if 0 <= x < columns and 0 <= y < rows]
-        self[key] = found
-        return found
+@lru_cache(20_000)
+def _around(size: Place, place: Place) -> Sequence[Place]:
+    """Return the points around one; ``size``: of the board."""
+    (columns, rows), (column, row) = size, place
+    around = [(column + x, row + y) for x, y in _AROUND]
+    return [(x, y) for x, y in around if 0 <= x < columns and 0 <= y < rows]
 
 
 class _Filling(dict[str, str]):
@@ -306,20 +284,17 @@ class _DrawnConversation:
         for line in () if self._said else self._drawer.opening(self._now.state):
             self._say(line)
         for _ in range(length):
-            self._say_next()
+            kind, command = self._drawer.next()
+            if command and kind == _BAD:
+                self._say(self._drawer.bad(command, self._now.state), _REFUSED)
+            elif command:
+                self._say_one(command)
+            if kind == _AGAIN:
+                for one in self._drawer.settings:
+                    self._say_one(one)
         for one in self._drawer.last():
             self._say_one(one)
         return Script(tuple(self._said), tuple(self._files()))
-
-    def _say_next(self) -> None:
-        kind, command = self._drawer.next()
-        if command and kind == _BAD:
-            self._say(self._drawer.bad(command, self._now.state), _REFUSED)
-        elif command:
-            self._say_one(command)
-        if kind == _AGAIN:
-            for one in self._drawer.settings:
-                self._say_one(one)
 
     def _say_one(self, command: DeclaredCommand) -> None:
         self._say(self._drawer.command(command, self._now.state))
@@ -334,7 +309,7 @@ class _DrawnConversation:
         is_refused = now.observe(line, reply)
         if reply.text:
             self._drawer.read(line, now.state, reply.text)
-        command, over = now.state.lines[line].command, self._declaration.game.over
+        command, over = now.state.meaning(line).command, self._declaration.game.over
         if command is None or not (command.kind == Kind.MOVES or command.plays):
             return
         # A guess may be wrong: so what may be played is asked for after right moves, too.
@@ -351,24 +326,9 @@ class _DrawnConversation:
         named = {
             word
             for line in self._said
-            if (command := self._declaration.command(line.partition(" ")[0]))
+            if (command := self._declaration.of_line(line))
             and any(argument.files for argument in command.arguments)
             for word in line.split()[1:]
             if self._drawer.has(word)
         }
         return [(name, self._drawer.text(name)) for name in sorted(named)]
-
-
-def _choices(declaration: Declaration) -> dict[str, tuple[DeclaredCommand, ...]]:
-    """Return the commands of each kind of :data:`_WEIGHTS`."""
-    moves, sets = declaration.of_kind(Kind.MOVES), declaration.of_kind(Kind.SETS)
-    asks = declaration.of_kind(Kind.ASKS)
-    return {
-        _MOVE: tuple(one for one in moves if one.arguments),
-        _BAD: tuple(one for one in declaration.commands if one.bad),
-        Kind.ASKS: asks,
-        Kind.CHOOSES: declaration.of_kind(Kind.CHOOSES),
-        Kind.SETS: tuple(one for one in sets if one.arguments),
-        _AGAIN: tuple(one for one in declaration.of_kind(Kind.STARTS) if not is_sized(one)),
-        _BACK: tuple(one for one in (*moves, *sets) if not one.arguments),
-    }

@@ -143,6 +143,10 @@ class Declaration(_Declared):
         """Lookup of a command by name; None if it is not declared."""
         return {one.name: one for one in self.commands}.get
 
+    def of_line(self, line: str) -> DeclaredCommand | None:
+        """Return the command that a line says; None if it is not declared."""
+        return self.command(line.strip().partition(" ")[0])
+
     def of_kind(self, *kinds: str) -> tuple[DeclaredCommand, ...]:
         """Return the commands of some kinds."""
         return tuple(one for one in self.commands if one.kind in kinds)

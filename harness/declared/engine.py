@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from random import Random
 from typing import Any, NoReturn
@@ -30,14 +30,11 @@ from harness.vocabulary.transformations import (
     match_case,
 )
 from oracle.errors import GtpError
-from oracle.explanation import Explanation, Readings
 from oracle.gtp.protocol import Engine, is_number, split
 from oracle.position import BLACK, WHITE, Position, grid
 from oracle.symmetry import ALL, OF_RECTANGLES
 
 Replies = Callable[[tuple[str, ...], str], tuple[Reply, ...]]
-
-_UNEXPLAINED = "only the reference knows why"
 
 
 class ReferenceGame:
@@ -78,17 +75,11 @@ class ReferenceSession:
         """Return "": the reference leaves nothing open."""
         return ""
 
-    def explain(self, words: list[str]) -> Explanation:
-        """Raise: the reference tells no reasons."""
-        _raise()
+    def explain(self, words: list[str]) -> NoReturn:
+        """Raise: the reference tells no reasons, and has no other readings."""
+        raise GtpError("only the reference knows why")
 
-    def readings(self, words: list[str]) -> Readings:
-        """Raise: the reference has no other readings."""
-        _raise()
-
-
-def _raise() -> NoReturn:
-    raise GtpError(_UNEXPLAINED)
+    readings = explain
 
 
 class ReferenceEngine(Engine):
@@ -124,7 +115,10 @@ class ReferenceEngine(Engine):
         number = words.pop(0) if is_number(words[0]) else ""
         reply = self.reply(" ".join(words))
         status = "=" if reply.ok else "?"
-        return f"{status}{number} {_drop_empty_lines(reply.text)}\n\n"
+        text = reply.text
+        if "\n" in text:  # a reply of GTP has no empty lines
+            text = "\n".join(line or " " for line in text.split("\n"))
+        return f"{status}{number} {text}\n\n"
 
     def reply(self, command: str) -> Reply:
         """Return the reply to a command, which has no id."""
@@ -144,8 +138,7 @@ class ReferenceEngine(Engine):
 
     def expect(self, commands: tuple[str, ...]) -> None:
         """Ask at once what is to be said next, which is faster than one by one."""
-        heard = self.replies((*self.said, *commands))[len(self.said) :]
-        self.foresee(commands, heard)
+        self.foresee(commands, self.replies((*self.said, *commands))[len(self.said) :])
 
     def foresee(self, commands: Iterable[str], replies: Iterable[Reply]) -> None:
         """Take the replies to what is to be said next."""
@@ -164,28 +157,20 @@ class ReferenceEngine(Engine):
 
     def follow(self, command: str, reply: Reply) -> None:
         """Continue as if the reference had given this reply, such as another engine's move."""
-        state, name = self.session.state, command.partition(" ")[0]
-        declared = self.declaration.command(name)
+        state, declared = self.session.state, self.declaration.of_line(command)
         refused = self.refuses(reply)
-        plays = bool(declared and declared.kind == Kind.CHOOSES and declared.plays)
-        if plays:
-            is_move = declared and not refused and reply.text not in declared.instead
+        said: tuple[str, ...] = (command,)
+        if declared and declared.kind == Kind.CHOOSES and declared.plays:
+            is_move = not refused and reply.text not in declared.instead
             move = state.as_move(command, reply.text) if is_move else ""
             said = (move,) if move else ()
-        else:
-            said = (command,)
         state.observe(command, refused=refused, reply=reply.text)
         self.said += said
         if self._ahead and said == self._ahead[0][:1]:
             self._ahead.popleft()
         else:
             self._ahead.clear()
-        self.session.running = name != "quit"
-
-
-def _drop_empty_lines(text: str) -> str:
-    """Return a text without empty lines, as a reply of GTP is."""
-    return "\n".join(line or " " for line in text.split("\n")) if "\n" in text else text
+        self.session.running = name_of(command) != "quit"
 
 
 # --- Choices of an engine: right if the reference's own play accepts them ------------------------
@@ -198,7 +183,7 @@ def accepts(engine: ReferenceEngine, command: str, right: Reply, answer: Reply) 
 
     ``engine``: the reference, before the command. ``right``: its reply. ``answer``: the other's.
     """
-    asked = engine.declaration.command(command.partition(" ")[0])
+    asked = engine.declaration.of_line(command)
     assert asked is not None
     if asked.keeps and _is_instead(asked, right):
         return True  # the reference gives up, and nobody knows better
@@ -229,12 +214,7 @@ def choices(engine: Engine, command: str) -> tuple[str, ...]:
         return ()
     if not _holds(engine, command, asked, kept, chosen):
         return ()  # it is not a choice, whatever it is
-    found = [one for one in _replies(engine) if _holds(engine, command, asked, kept, one)]
-    return tuple(f"{kept} {one}".lstrip() for one in found)
-
-
-def _replies(engine: ReferenceEngine) -> Iterator[str]:
-    """Yield all that may be chosen on a board: a point, and what else a move has to say."""
+    # All that may be chosen on a board: a point, and what else a move has to say.
     game, move = engine.declaration.game, engine.declaration.move
     names = [vertex_of(place, game) for place in places(engine.session.state.size)]
     told = [
@@ -242,7 +222,9 @@ def _replies(engine: ReferenceEngine) -> Iterator[str]:
         for one in (move.arguments if move else ())
         if one.drawn != Drawn.COLOR
     ]
-    return (" ".join(words) for words in product(*told))
+    every = map(" ".join, product(*told))
+    found = [one for one in every if _holds(engine, command, asked, kept, one)]
+    return tuple(f"{kept} {one}".lstrip() for one in found)
 
 
 def _holds(
@@ -291,13 +273,10 @@ def unfit(declaration: Declaration) -> tuple[str, ...]:
     moves would mean, nobody here knows.
     """
     game = declaration.game
-    exchanges = game.turns == ANY and len(game.colors) == 2 and _uses(declaration, Drawn.COLOR)
-    turns = _uses(declaration, Drawn.VERTEX)
+    used = {one.drawn for each in declaration.commands for one in each.arguments}
+    exchanges = game.turns == ANY and len(game.colors) == 2 and Drawn.COLOR in used
+    turns = Drawn.VERTEX in used
     return (*(() if turns else (SYMMETRY,)), *(() if exchanges else (COLORS,)), LARGER, ORDER)
-
-
-def _uses(declaration: Declaration, kind: str) -> bool:
-    return any(one.drawn == kind for each in declaration.commands for one in each.arguments)
 
 
 class BegunBoard:
@@ -307,7 +286,11 @@ class BegunBoard:
         """``engine``: the reference, right after a board was begun."""
         assert isinstance(engine, ReferenceEngine)
         self._declaration = engine.declaration
-        self._starts = _starts(engine)
+        self._starts: list[str] = []  # what has begun the board, from the last size on
+        for line in engine.said:
+            command = engine.declaration.of_line(line)
+            if command and command.kind == Kind.STARTS:
+                self._starts = [*([] if is_sized(command) else self._starts), line]
         self._size = engine.session.state.size
         self._allowed = allowed
 
@@ -329,22 +312,19 @@ class BegunBoard:
         """Return a command as it reads under a change."""
         name, *words = command.split()
         declared = self._declaration.command(name)
-        return " ".join([name, *self._words(declared, words, change)]) if declared else command
-
-    def allows(self, engine: Engine, command: str) -> bool:
-        """Whether the declaration does not leave open what is right here."""
-        return self._allowed(engine, command)
-
-    def _words(
-        self, declared: DeclaredCommand, words: list[str], change: Transformation
-    ) -> Iterator[str]:
-        game, place = self._declaration.game, 0
+        if declared is None:
+            return command
+        game, place, found = self._declaration.game, 0, [name]
         told = bind_arguments(declared, words, game)
         for argument in declared.arguments:
             own = words[place : place + width(argument, game)]
             place += len(own)
-            yield from self._word(argument, own, told, change) if own else ()
-        yield from words[place:]
+            found += self._word(argument, own, told, change) if own else ()
+        return " ".join([*found, *words[place:]])
+
+    def allows(self, engine: Engine, command: str) -> bool:
+        """Whether the declaration does not leave open what is right here."""
+        return self._allowed(engine, command)
 
     def _word(
         self,
@@ -362,26 +342,12 @@ class BegunBoard:
             row, column = change.point((place[1], place[0]), grid(rows, columns))
             return match_case(vertex_of((column, row), game), words[0]).split()
         if argument.drawn == Drawn.COLOR and change.kind == COLORS:
-            return [self._color(words[0])]
+            one, other = self._declaration.game.colors
+            found = {one.lower(): other, other.lower(): one}.get(words[0].lower(), words[0])
+            return [match_case(found, words[0])]
         if argument.drawn in _SIDES and change.symmetry not in OF_RECTANGLES:
             return [arguments.get(_SIDES[argument.drawn]) or words[0]]
         return words
-
-    def _color(self, word: str) -> str:
-        """Return the other color; of other words the word."""
-        one, other = self._declaration.game.colors
-        found = {one.lower(): other, other.lower(): one}.get(word.lower(), word)
-        return match_case(found, word)
-
-
-def _starts(engine: ReferenceEngine) -> list[str]:
-    """Return the commands that have begun the board, from the last one that tells a size on."""
-    begun: list[str] = []
-    for line in engine.said:
-        command = engine.session.state.lines[line].command
-        if command and command.kind == Kind.STARTS:
-            begun = [*([] if is_sized(command) else begun), line]
-    return begun
 
 
 class Allowed:
@@ -394,27 +360,18 @@ class Allowed:
     def __call__(self, engine: Engine, command: str) -> bool:
         """``engine``: the reference, before the command."""
         assert isinstance(engine, ReferenceEngine)
-        return self._at(engine, engine.said).allows(command)
-
-    def _at(self, engine: ReferenceEngine, commands: tuple[str, ...]) -> Allowing:
-        """Return what is allowed after what was said."""
         if len(self._places) > _KEPT:
             self._places = {(): self._places[()]}
-        known = next(n for n in range(len(commands), -1, -1) if commands[:n] in self._places)
-        replies = engine.replies(commands) if commands else ()
-        for count in range(known, len(commands)):
-            now = self._places[commands[:count]].copy()
-            for line, reply in self._list_heard(engine, commands[: count + 1], replies[count]):
-                now.observe(line, reply)
-            self._places[commands[: count + 1]] = now
-        return self._places[commands]
-
-    def _list_heard(
-        self, engine: ReferenceEngine, commands: tuple[str, ...], reply: Reply
-    ) -> Iterator[tuple[str, Reply]]:
-        """Yield the last command with its reply, and after a move whether the game is over."""
-        yield commands[-1], reply
-        name = name_of(commands[-1])
-        command, over = self._declaration.command(name), self._declaration.game.over
-        if over and command and (command.kind == Kind.MOVES or command.plays):
-            yield over.ask, engine.replies((*commands, over.ask))[-1]
+        said, kept = engine.said, self._places
+        known = next(n for n in range(len(said), -1, -1) if said[:n] in kept)
+        replies = engine.replies(said) if said else ()
+        over = self._declaration.game.over
+        for count in range(known, len(said)):
+            now, line = kept[said[:count]].copy(), said[count]
+            now.observe(line, replies[count])
+            declared = self._declaration.of_line(line)
+            if over and declared and (declared.kind == Kind.MOVES or declared.plays):
+                # After a move, is the game over?
+                now.observe(over.ask, engine.replies((*said[: count + 1], over.ask))[-1])
+            kept[said[: count + 1]] = now
+        return kept[said].allows(command)

@@ -4,16 +4,18 @@ Nothing is known of the game beforehand. So a command is what it does: it moves 
 after it and it cannot be said twice, it chooses if what it says can be played, and so on.
 """
 
-import itertools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, cycle, islice, product
 from random import Random
 from typing import NamedTuple
 
-from harness.declared.accepted_lines import AcceptedLines, Ask, Said, ShownCommand
-from harness.declared.declaration import ALTERNATE, ANY, POINTS, Argument, Kind
+from harness.declared import accepted_lines, probes
+from harness.declared.accepted_lines import AcceptedLines, Said, ShownCommand
+from harness.declared.declaration import ALTERNATE, ANY, POINTS, Argument, DeclaredGame, Kind
 from harness.declared.game_state import after, places, vertex_of, width
-from harness.declared.probes import A_COLOR, A_VERTEX, ProtocolTrial, pattern_of, tells_end
+from harness.declared.probes import A_COLOR, A_VERTEX, ProtocolTrial
 from harness.records import Reply
 
 _CHOOSES = re.compile(r"(?i)genmove|solve|think|best_?move|choose")
@@ -36,34 +38,19 @@ class Position(NamedTuple):
     is_end: bool = False  # no move was accepted any more
 
 
+@dataclass
 class Evidence(AcceptedLines):
-    """A program, and what it has shown.
+    """A program, and what it has shown; :func:`gather` makes one."""
 
-    Attributes: those of :class:`AcceptedLines`; ``mover``, the command that plays;
-    ``games``, positions of games that were played; ``refusals``, texts of moves that were refused
-    as if all were well; ``turns_why``, how it was seen whether colors take turns.
-    """
-
-    def __init__(self, trial: ProtocolTrial, conversations: Sequence[Said], ask: Ask) -> None:
-        """``conversations``: of tests. ``ask``: a question to the teacher."""
-        super().__init__(trial, conversations, ask)
-        self.games: list[Position] = []
-        self.refusals: list[str] = []
-        self.turns_why = ""
-        self._find_kinds()
-        self.mover = self._find_mover()
-        if self.mover is None and (line := self._ask(_WHICH_PLAYS)):
-            self._take_move(line)
-            self.mover = self._find_mover()
-        if self.mover:
-            self._read_refusals(self.mover)
-            self._see_turns(self.mover)
-        self._play_games()
-        self._find_choices()
+    mover: ShownCommand | None = None  # the command that plays
+    games: list[Position] = field(default_factory=list)  # positions of games that were played
+    refusals: Sequence[str] = ()  # texts of moves that were refused as if all were well
+    turns_why: str = ""  # how it was seen whether colors take turns
+    _questions: Sequence[str] = ()  # that are answered alike as long as nothing moves
 
     # --- what commands do ------------------------------------------------------------------------
 
-    def _find_kinds(self) -> None:
+    def find_kinds(self) -> None:
         """Find what each command does, by the questions that are answered otherwise after it."""
         asked = [
             one.name
@@ -95,46 +82,48 @@ class Evidence(AcceptedLines):
     def _texts(self, *lines: str) -> list[str]:
         return [f"{'' if one.ok else '?'}{one.text}" for one in self.after_opening(*lines)]
 
-    def _find_mover(self) -> ShownCommand | None:
-        """Return the command that plays; None if none was found."""
+    def find_mover(self) -> None:
+        """Find the command that plays."""
         found = {
             one.name: one
             for one in self.commands.values()
             if one.kind == Kind.MOVES and one.shape and one.sample and one.name != "undo"
         }
-        return found.get("play") or next(iter(found.values()), None)
+        self.mover = found.get("play") or next(iter(found.values()), None)
 
-    def _take_move(self, line: str) -> None:
+    def take_move(self, line: str) -> None:
         """Take a line with which the teacher plays."""
         name, *words = line.split()
-        self._conversations.append((*self.opening, line))
-        one = self._take_shape(name, [tuple(words)])
+        for known, examples in accepted_lines.find_used((*self.opening.lines, line)).items():
+            self.used.setdefault(known, []).extend(examples)
+        one = self.take_shape(name, [tuple(words)])
         one.kind, one.sample = Kind.MOVES, line
+        self.find_mover()
 
     # --- moves that are refused ------------------------------------------------------------------
 
-    def _read_refusals(self, mover: ShownCommand) -> None:
+    def find_refusals(self) -> None:
         """Find what is said to moves that are refused as if all were well."""
-        line = mover.sample
+        if self.mover is None:
+            return
+        line = self.mover.sample
         (good,) = self.after_opening(line)
         if good.is_refusal:
             return
-        found = [self.after_opening(one)[-1] for one in self._wrong_moves(line)]
+        name, *words = line.split()
+        found = []
+        for place, word in enumerate(words):
+            wrong = "99" if word.isdigit() else "z99" if self.is_point(word) else "x"
+            wrong_line = " ".join([name, *words[:place], wrong, *words[place + 1 :]])
+            found.append(self.after_opening(wrong_line)[-1])
         once, twice = (self._texts(*[line] * times, *self._questions) for times in (1, 2))
         if self._questions and once[1:] == twice[2:]:
             found.append(self.after_opening(line, line)[-1])
         texts = [one.text for one in found if not one.is_refusal and one.text != good.text]
         self.refusals = list(dict.fromkeys(filter(None, texts)))
-        pattern = pattern_of(self.refusals)
+        pattern = probes.pattern_of(self.refusals)
         if pattern and not re.search(pattern, good.text):
             self.game = self.game._replace(refused=pattern)
-
-    def _wrong_moves(self, line: str) -> Iterator[str]:
-        """Yield a move with each of its words replaced by one that cannot be right."""
-        name, *words = line.split()
-        for place, word in enumerate(words):
-            wrong = "99" if word.isdigit() else "z99" if self.is_point(word) else "x"
-            yield " ".join([name, *words[:place], wrong, *words[place + 1 :]])
 
     def bad(self) -> list[str]:
         """Return templates of moves that the program refuses after a first one."""
@@ -144,33 +133,31 @@ class Evidence(AcceptedLines):
         said = self.split(shape, line)
         turn = after(self.game.colors[0], self.game.colors)
         free = vertex_of((1, 0), self.game)
+        # Each argument as a template has it, and what stands for that after a first move.
         stand_for = {A_COLOR: ("{turn}", turn), A_VERTEX: ("{vertex}", free)}
         right = [stand_for.get(one, (word, word)) for one, word in zip(shape, said, strict=True)]
         told: dict[str, str] = {}  # by line, its template
-        for place, one in enumerate(shape):
-            for wrong in self._wrong_words(one, said[place]):
+        for place, (one, word) in enumerate(zip(shape, said, strict=True)):
+            wrongs = [("99", "99")]
+            if one == A_COLOR:
+                late = [("{other}", self.game.colors[0])] * (self.game.turns == ALTERNATE)
+                wrongs = [("x", "x"), *late]
+            elif one == A_VERTEX:
+                off = "z99" if self.game.vertices == POINTS else "99 99"
+                wrongs = [("{stone}", word), (off, off)]
+            for wrong in wrongs:
                 templates, words = zip(*right[:place], wrong, *right[place + 1 :], strict=True)
                 told[" ".join([name, *words])] = " ".join(templates)
-        accepted = self.find_accepted((*self.opening, line), told)
+        accepted = self.find_accepted((*self.opening.lines, line), told)
         return [template for text, template in told.items() if text not in accepted]
-
-    def _wrong_words(self, argument: Argument, word: str) -> list[tuple[str, str]]:
-        """Return templates of wrong arguments, each with what stands for it after a first move."""
-        if argument == A_COLOR:
-            late = [("{other}", self.game.colors[0])] * (self.game.turns == ALTERNATE)
-            return [("x", "x"), *late]
-        if argument == A_VERTEX:
-            off = "z99" if self.game.vertices == POINTS else "99 99"
-            return [("{stone}", word), (off, off)]
-        return [("99", "99")]
 
     # --- games -----------------------------------------------------------------------------------
 
-    def _see_turns(self, mover: ShownCommand) -> None:
-        """See whether two moves of one color in a row are accepted."""
-        if A_COLOR not in mover.shape:
+    def find_turns(self) -> None:
+        """Find whether two moves of one color in a row are accepted."""
+        if self.mover is None or A_COLOR not in self.mover.shape:
             return
-        first = list(self.moves(self.sample_size, self.game.colors[0]))
+        first = list(self.moves(self.opening.size, self.game.colors[0]))
         for line in first[:3]:
             if self.accepts(self.after_opening(line)[-1]):
                 same = [one for one in first if one != line][-4:]
@@ -189,7 +176,7 @@ class Evidence(AcceptedLines):
             points if one == A_VERTEX else [color] if one == A_COLOR else self.reach(one, size)
             for one in self.mover.shape
         ]
-        for words in itertools.product(*told):
+        for words in product(*told):
             yield " ".join([self.mover.name, *words])
 
     def reach(self, argument: Argument, size: tuple[int, int]) -> Sequence[str]:
@@ -200,11 +187,11 @@ class Evidence(AcceptedLines):
             return argument.words
         return [str(n) for n in range(min(numbers), max(*numbers, *size) + 1)]
 
-    def _play_games(self) -> None:
+    def play_games(self) -> None:
         """Play games at random, and ask all questions after each move."""
-        sizes = self.sizes[:2] or [self.sample_size]
+        sizes = self.sizes[:2] or [self.opening.size]
         small = [size for size in sizes if size[0] * size[1] <= 16] or sizes[:1]
-        for seed, size in zip(range(_GAMES), itertools.cycle(small), strict=False):
+        for seed, size in zip(range(_GAMES), cycle(small), strict=False):
             self._play_game(Random(seed), size)
         for position in self.games:
             for line, reply in position.answers.items():
@@ -216,8 +203,8 @@ class Evidence(AcceptedLines):
     def _play_game(self, random: Random, size: tuple[int, int]) -> None:
         settings = [one.sample for one in self.commands.values()
                     if one.kind == Kind.SETS and not _may_ask(one)]  # fmt: skip
-        said: Said = (*self.open(size), *settings)
-        colors = itertools.cycle(self.game.colors)
+        said: Said = (*self.opening.of_size(size), *settings)
+        colors = cycle(self.game.colors)
         turn = next(colors)
         self._look(said, turn)
         for _ in range(_LONGEST):
@@ -245,17 +232,23 @@ class Evidence(AcceptedLines):
 
     # --- choices and ends ------------------------------------------------------------------------
 
-    def _find_choices(self) -> None:
+    def find_choices(self) -> None:
         """Find what chooses: what it says can be played."""
+        if self.mover is None:
+            return
         for one in self.commands.values():
-            if self.mover and (one.kind == Kind.CHOOSES or (one.kind == Kind.ASKS and one.sample)):
+            if one.kind == Kind.CHOOSES or (one.kind == Kind.ASKS and one.sample):
                 self._see_choice(one, self.mover)
 
     def _see_choice(self, command: ShownCommand, mover: ShownCommand) -> None:
         is_named = _CHOOSES.search(command.name) is not None
         middle = [each for each in self.games if not each.is_end][:_LOOKED_AT]
-        if not (is_named or self._names_moves(command, mover, middle)):
-            return
+        if not is_named:
+            # Was a question answered with what may be played, wherever it was asked?
+            replies = [each.answers.get(command.name) for each in middle]
+            texts = [reply.text for reply in replies if reply]
+            if len(texts) < 2 or not all(self._as_move(mover, text, "")[0] for text in texts):
+                return
         playable, others = 0, []
         for position in (*middle, *[each for each in self.games if each.is_end][:is_named]):
             words = self.split(command.shape, command.sample)
@@ -281,15 +274,6 @@ class Evidence(AcceptedLines):
             command.instead = [text for text in dict.fromkeys(filter(None, told))
                            if text.lower() not in command.kept]  # fmt: skip
 
-    def _names_moves(
-        self, command: ShownCommand, mover: ShownCommand, positions: Sequence[Position]
-    ) -> bool:
-        """Whether a question was answered with what may be played, wherever it was asked."""
-        texts = [
-            each.answers[command.name].text for each in positions if command.name in each.answers
-        ]
-        return len(texts) > 1 and all(self._as_move(mover, text, "")[0] for text in texts)
-
     def _as_move(self, mover: ShownCommand, text: str, turn: str) -> tuple[str, str]:
         """Return the move that a reply may name, and a word that stands before it; or nothing."""
         widths = [0 if one == A_COLOR else width(one, self.game) for one in mover.shape]
@@ -298,7 +282,7 @@ class Evidence(AcceptedLines):
             return "", ""
         kept = words[0].lower() if len(words) > count else ""
         rest = iter(words[bool(kept) :])
-        told = [" ".join(itertools.islice(rest, number)) or turn for number in widths]
+        told = [" ".join(islice(rest, number)) or turn for number in widths]
         for one, word in zip(mover.shape, told, strict=True):
             if one == A_VERTEX and not self.is_point(word):
                 return "", ""
@@ -306,7 +290,7 @@ class Evidence(AcceptedLines):
 
     def find_ends(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield questions that show that a game is over: what each says before, and then."""
-        for name in sorted(self._questions, key=lambda one: not tells_end(one)):
+        for name in sorted(self._questions, key=lambda one: not probes.tells_end(one)):
             if self.command(name).kind != Kind.ASKS:
                 continue
             early = {one.answers[name].text for one in self.games if not one.is_end}
@@ -319,3 +303,31 @@ class Evidence(AcceptedLines):
 def _may_ask(command: ShownCommand) -> bool:
     """Whether what says nothing may have nothing to say yet."""
     return command.kind == Kind.SETS and all(argument.drawn for argument in command.shape)
+
+
+def gather(
+    trial: ProtocolTrial, conversations: Sequence[Said], ask: accepted_lines.Ask
+) -> Evidence:
+    """Return what a program shows, asked step by step.
+
+    ``conversations``: of tests. ``ask``: a question to the teacher, where nothing else tells.
+    """
+    listed = trial.list_commands()
+    opening = accepted_lines.find_opening(trial, listed, conversations, ask)
+    game, used = (
+        DeclaredGame(protocol=trial.protocol),
+        accepted_lines.find_used(chain(*conversations)),
+    )
+    found = Evidence(trial, listed, opening, game, used)
+    found.find_sizes()
+    found.find_points(conversations)
+    found.find_shapes()
+    found.find_kinds()
+    found.find_mover()
+    if found.mover is None and (line := ask(_WHICH_PLAYS)):
+        found.take_move(line)
+    found.find_refusals()
+    found.find_turns()
+    found.play_games()
+    found.find_choices()
+    return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache, partial
 from operator import attrgetter
 from string import Formatter
 from typing import NamedTuple
@@ -41,45 +42,33 @@ class LineMeaning(NamedTuple):
     command: DeclaredCommand | None  # None if it is not declared
     words: dict[str, str]  # by what the arguments are
     place: Place | None  # that it names; None if it is not one, such as a pass
-    leads: (
-        Callable[[ConversationState, LineMeaning, str], None] | None
-    )  # where, if not refused; None: nowhere else
+    # What it leads to, if it is not refused; None: to nothing else.
+    leads: Callable[[ConversationState, LineMeaning, str], None] | None
 
 
-class _Lines(dict[str, LineMeaning]):
-    """Meanings of lines; each line is read once."""
+def _read_line(declaration: Declaration, line: str) -> LineMeaning:
+    name, _, rest = line.strip().partition(" ")
+    command = declaration.command(name)
+    words = bind_arguments(command, rest.split(), declaration.game) if command else {}
+    place = place_of(words.get(Drawn.VERTEX, ""), declaration.game)
+    leads: Callable[[ConversationState, LineMeaning, str], None] | None = None
+    if command is None or (command.kind == Kind.MOVES and not command.arguments):
+        leads = ConversationState._undo if name == "undo" else None
+    elif command.kind == Kind.STARTS:
+        leads = ConversationState._start
+    elif command.kind == Kind.MOVES:
+        leads = ConversationState._play
+    elif command.kind == Kind.CHOOSES and command.plays:
+        leads = ConversationState._choose
+    return LineMeaning(name, command, words, place, leads)
 
-    def __init__(self, declaration: Declaration) -> None:
-        super().__init__()
-        self._declaration = declaration
 
-    def __missing__(self, line: str) -> LineMeaning:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        name, _, rest = line.strip().partition(" ")
-        command, game = self._declaration.command(name), self._declaration.game
-        words = bind_arguments(command, rest.split(), game) if command else {}
-        place = place_of(words.get(Drawn.VERTEX, ""), game)
-        found = self[line] = LineMeaning(name, command, words, place, _leads(name, command))
-        return found
-
-
-class _Lists(dict[str, tuple[Place, ...]]):
-    """The places that replies list, none if they have anything else; each is read once."""
-
-    def __init__(self, game: DeclaredGame) -> None:
-        super().__init__()
-        self._game = game
-
-    def __missing__(self, reply: str) -> tuple[Place, ...]:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        words, count = reply.split(), 1 if self._game.vertices == POINTS else 2
-        each = (" ".join(words[i : i + count]) for i in range(0, len(words), count))
-        found = [place_of(one, self._game) for one in each]
-        is_list = None not in found
-        read = self[reply] = tuple(place for place in found if place and is_list)
-        return read
+def _read_list(game: DeclaredGame, reply: str) -> tuple[Place, ...]:
+    """Return the places that a reply lists, none if it has anything else."""
+    words, count = reply.split(), 1 if game.vertices == POINTS else 2
+    each = (" ".join(words[i : i + count]) for i in range(0, len(words), count))
+    found = [place_of(one, game) for one in each]
+    return () if None in found else tuple(filter(None, found))
 
 
 class ConversationState:
@@ -87,13 +76,14 @@ class ConversationState:
 
     Attributes: ``size``, columns and rows, (0, 0) before there are any; ``moves`` since the board
     is new; ``turn``, the color to move; ``listed``, the places that the last reply with nothing
-    but places had, since the board is new.
+    but places had, since the board is new; ``meaning``, which returns what a line means.
     """
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
-        self.lines = _Lines(declaration)
-        self._lists = _Lists(declaration.game)
+        # Most lines and replies come again and again.
+        self.meaning = lru_cache(_REMEMBERED)(partial(_read_line, declaration))
+        self._listed_in = lru_cache(_REMEMBERED)(partial(_read_list, declaration.game))
         self.size: Place = (0, 0)
         self.moves: list[Move] = []
         self._turns: list[tuple[str, bool]] = []  # before each turn; whether a stone was played
@@ -130,11 +120,9 @@ class ConversationState:
         return self._taken
 
     def observe(self, line: str, *, refused: bool = False, reply: str = "") -> None:
-        """Follow a command; ``reply``: to one that chooses. What is refused does
-        nothing.
-        """
+        """Follow a command; ``reply``: to one that chooses. What is refused does nothing."""
         if not refused:
-            self.follow(self.lines[line], reply)
+            self.follow(self.meaning(line), reply)
 
     def follow(self, meaning: LineMeaning, reply: str = "") -> None:
         """Follow a line that was not refused; see :meth:`observe`."""
@@ -143,13 +131,13 @@ class ConversationState:
 
     def read(self, reply: str) -> bool:
         """Take the places that a reply lists, if it has nothing else; return whether it does."""
-        found = self._lists[reply]
+        found = self._listed_in(reply)
         self.listed = found or self.listed
         return bool(found)
 
     def as_move(self, line: str, reply: str) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none plays."""
-        said = self.lines[line]
+        said = self.meaning(line)
         return self.move_of(said.words.get(Drawn.COLOR, self.turn), reply) if said.command else ""
 
     def move_of(self, color: str, reply: str) -> str:
@@ -167,10 +155,7 @@ class ConversationState:
     # --- what lines lead to ---
 
     def _start(self, meaning: LineMeaning, _: str) -> None:
-        words = meaning.words
-        columns, rows = words.get(Drawn.COLUMN_COUNT, ""), words.get(Drawn.ROW_COUNT, "")
-        if size := meaning.words.get(Drawn.SIZE, ""):
-            columns = rows = size
+        columns, rows = _sides(meaning.words)
         if columns.isdigit() and rows.isdigit():
             self.size = int(columns), int(rows)
         self.moves.clear()
@@ -203,19 +188,6 @@ class ConversationState:
                 self._taken = None
 
 
-def _leads(
-    name: str, command: DeclaredCommand | None
-) -> Callable[[ConversationState, LineMeaning, str], None] | None:
-    """Return what a line leads to; ``name``: its first word, ``command``: as it is declared."""
-    if command is None or (command.kind == Kind.MOVES and not command.arguments):
-        return ConversationState._undo if name == "undo" else None
-    if command.kind == Kind.STARTS:
-        return ConversationState._start
-    if command.kind == Kind.MOVES:
-        return ConversationState._play
-    return ConversationState._choose if command.kind == Kind.CHOOSES and command.plays else None
-
-
 def after(color: str, colors: Sequence[str]) -> str:
     """Return the color of a game's that follows another."""
     return colors[(colors.index(color) + 1) % len(colors)] if color in colors else colors[0]
@@ -232,6 +204,13 @@ def bind_arguments(
         if argument.drawn:
             found[argument.drawn] = " ".join(taken)
     return found
+
+
+def _sides(words: dict[str, str]) -> tuple[str, str]:
+    """Return the columns and rows that arguments tell, "" for what they do not."""
+    columns, rows = words.get(Drawn.COLUMN_COUNT, ""), words.get(Drawn.ROW_COUNT, "")
+    size = words.get(Drawn.SIZE, "")
+    return size or columns, size or rows
 
 
 def width(argument: Argument, game: DeclaredGame) -> int:
@@ -300,7 +279,7 @@ class Allowing:
         self._missing = self._settings  # those that were not made since the board is new
         self._has_board = False
         self._needs_size = any(map(is_sized, declaration.of_kind(Kind.STARTS)))
-        self._readings = _LineReadings(declaration)
+        self._readings = lru_cache(_REMEMBERED)(_LineReader(declaration).read)
         over = declaration.game.over
         self._asks_end = over.ask if over else None
         self._is_end = re.compile(over.is_ if over else "").fullmatch
@@ -317,13 +296,15 @@ class Allowing:
     def allows(self, line: str) -> bool:
         """Whether a command may be said here, and its answer is known to be right or wrong."""
         state = self.state
-        command = state.lines[line].command
+        command = state.meaning(line).command
         if command is None or not self._is_time_for(command):
             return False
-        turn, size = state.turn, state.size
+        turn, (columns, rows) = state.turn, state.size
         # A loop takes half the time of any(), and each command that is drawn comes here.
-        for turns, places, stones in self._readings[line]:
-            if turn not in turns or (places and not _are_on(places, size)):
+        for turns, places, stones in self._readings(line):
+            if turn not in turns:
+                continue
+            if places and [x for x, y in places if not (0 <= x < columns and 0 <= y < rows)]:
                 continue
             if not stones or state.taken.issuperset(stones):
                 return True
@@ -334,25 +315,22 @@ class Allowing:
 
         Returns whether it was refused.
         """
-        said, refused = self.state.lines[line], self._refuses(reply)
+        said, refused = self.state.meaning(line), self._refuses(reply)
         if not refused:
             self.state.follow(said, reply.text)
         if line == self._asks_end:
             self.is_over = reply.ok and self._is_end(reply.text.strip()) is not None
-        if said.command and said.command.kind != Kind.ASKS and not refused:
-            self._follow(said.command)
-        return refused
-
-    def _follow(self, command: DeclaredCommand) -> None:
+        command = said.command
+        if refused or command is None:
+            return refused
         if command.kind == Kind.STARTS:
             self._has_board |= is_sized(command) or not self._needs_size
             self._missing = self._settings
-        if command.kind == Kind.SETS:
+        elif command.kind == Kind.SETS:
             self._missing -= {command.name}
         if command.kind in (Kind.STARTS, Kind.MOVES):
             self.is_over = False
-
-    # --- when, and with what ---------------------------------------------------------------------
+        return refused
 
     def _is_time_for(self, command: DeclaredCommand) -> bool:
         if command.kind == Kind.STARTS:
@@ -376,30 +354,25 @@ class _LineReading(NamedTuple):
     stones: tuple[Place, ...] = ()  # on which stones were played
 
 
-class _LineReadings(dict[str, tuple[_LineReading, ...]]):
-    """Readings of the words of lines; each line is read once."""
+class _LineReader:
+    """Reads the words of lines as the declaration has them."""
 
     def __init__(self, declaration: Declaration) -> None:
-        super().__init__()
         self._declaration = declaration
         self._game = declaration.game
-        self._templates: dict[str, list[_Template]] = {}
+        self._templates = cache(self._read_templates)  # of the wrong arguments of a command
 
-    def __missing__(self, line: str) -> tuple[_LineReading, ...]:
-        if len(self) >= _REMEMBERED:
-            self.clear()
-        command = self._declaration.command(line.strip().partition(" ")[0])
-        every = self._every(command, line.split()[1:]) if command else ()
-        found = self[line] = tuple(one for one in every if one.turns)
-        return found
-
-    def _every(self, command: DeclaredCommand, words: list[str]) -> Iterator[_LineReading]:
-        """Yield the words as arguments, and as each of the wrong ones, that are declared."""
-        yield self._reading(self._arguments(command, words))
-        for one in self._templates_of(command):
-            stands_for = one.stands_for(" ".join(words))
+    def read(self, line: str) -> tuple[_LineReading, ...]:
+        """Return the readings of a line that hold at some time."""
+        command, words = self._declaration.of_line(line), line.split()[1:]
+        if command is None:
+            return ()
+        every = [self._reading(self._arguments(command, words))]
+        for template in self._templates(command):
+            stands_for = template.stands_for(" ".join(words))
             if stands_for is not None:
-                yield self._reading(stands_for)
+                every.append(self._reading(stands_for))
+        return tuple(one for one in every if one.turns)
 
     def _arguments(self, command: DeclaredCommand, words: list[str]) -> Iterator[tuple[str, str]]:
         """Yield words of the declaration with what stands for them, which may be right or wrong.
@@ -408,37 +381,29 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
         """
         widths = [width(one, self._game) for one in command.arguments]
         least = sum(widths) - sum("" in one.words for one in command.arguments)
-        is_sized_well = not is_sized(command) or self._has_size(command, words)
-        if not least <= len(words) <= sum(widths) or not is_sized_well:
+        if not least <= len(words) <= sum(widths) or not self._has_good_size(command, words):
             yield _WRONG, ""
             return
         rest = iter(words)
         for argument, count in zip(command.arguments, widths, strict=True):
             text = " ".join(next(rest, "") for _ in range(count))
             if argument.drawn:
-                yield self._word(argument, command), text
+                is_free = self._game.turns == ANY or command.kind == Kind.ASKS
+                is_turn = argument.drawn == Drawn.COLOR and not is_free
+                yield "turn" if is_turn else argument.drawn, text
             elif not (text if argument.files else text in argument.words):
                 yield _WRONG, ""
 
-    def _word(self, argument: Argument, command: DeclaredCommand) -> str:
-        is_free = self._game.turns == ANY or command.kind == Kind.ASKS
-        return "turn" if argument.drawn == Drawn.COLOR and not is_free else argument.drawn
+    def _has_good_size(self, command: DeclaredCommand, words: list[str]) -> bool:
+        """Whether a command tells a size that is declared, or none."""
+        if not is_sized(command):
+            return True
+        sizes = {(str(columns), str(rows)) for columns, rows in self._game.sizes}
+        return _sides(bind_arguments(command, words, self._game)) in sizes
 
-    def _has_size(self, command: DeclaredCommand, words: list[str]) -> bool:
-        told = bind_arguments(command, words, self._game)
-        columns, rows = (
-            told.get(Drawn.SIZE) or told.get(one, "")
-            for one in (Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
-        )
-        sizes = {(str(wide), str(high)) for wide, high in self._game.sizes}
-        return (columns, rows) in sizes
-
-    def _templates_of(self, command: DeclaredCommand) -> list[_Template]:
-        if command.name not in self._templates:
-            vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
-            made = [_Template(one, vertex) for one in command.bad]
-            self._templates[command.name] = made
-        return self._templates[command.name]
+    def _read_templates(self, command: DeclaredCommand) -> list[_Template]:
+        vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
+        return [_Template(one, vertex) for one in command.bad]
 
     def _reading(self, pairs: Iterable[tuple[str, str]]) -> _LineReading:
         """Return when words of the declaration are what stands for them."""
@@ -488,10 +453,3 @@ class _Template:
 def is_sized(command: DeclaredCommand) -> bool:
     """Whether a command tells the size of a board."""
     return any(one.drawn in _NUMBERS for one in command.arguments)
-
-
-def _are_on(places: tuple[Place, ...], size: Place) -> bool:
-    """Whether places are on a board."""
-    columns, rows = size
-    off = [one for one in places if not (0 <= one[0] < columns and 0 <= one[1] < rows)]
-    return not off

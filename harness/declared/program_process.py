@@ -17,7 +17,7 @@ from harness.engine.protocols import Ahead, find_protocol
 from harness.engine.translation import sessions_of
 from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
-from harness.records import CaseFile, Reply
+from harness.records import CaseFile, Failure, Reply
 from harness.running.runs import sandbox_for
 from harness.vocabulary.script import line_of, name_of
 from oracle.command_properties import SIZE, PropertyTable
@@ -93,39 +93,40 @@ def conversation(
     """
     ends = (i for i, one in enumerate(commands, 1) if split(one)[:1] == ["quit"])
     said = commands[: next(ends, len(commands))]
-    files = [_file(command, command_properties, folder) for command in said]
+    told, files = list(said), [""] * len(said)
+    for place, command in enumerate(said):
+        name, *words = command.split() or [""]
+        if words and command_properties[name].names_file:
+            path = Path(folder, words[0]).absolute()
+            if path.is_file():
+                files[place] = str(path)
+                told[place] = " ".join([name, str(path), *words[1:]])
     contents = [Path(file).read_bytes() if file else b"" for file in files]
-    told = (_command_with_file(*one) for one in zip(said, files, strict=True))
     names = keys(zip(said, contents, strict=True))
     return Conversation(tuple(told), tuple(names), tuple(filter(None, files)))
 
 
-def _file(command: str, command_properties: PropertyTable, folder: str) -> str:
-    """Return the path of the file that a command names; "" if it names none that is there."""
-    words = command.split()
-    if len(words) < 2 or not command_properties[words[0]].names_file:
-        return ""
-    path = Path(folder, words[1]).absolute()
-    return str(path) if path.is_file() else ""
-
-
-def _command_with_file(command: str, file: str) -> str:
-    if not file:
-        return command
-    name, _, *rest = command.split()
-    return " ".join([name, file, *rest])
-
-
 class ConversationsUnderWay:
-    """Conversations under way to a process, while the harness does something else."""
+    """Conversations under way to a process, while the harness does something else.
 
-    def __init__(self, ahead: Ahead, lengths: Sequence[int]) -> None:
-        """``lengths``: of the conversations; 0 for those that were not sent."""
-        self._ahead = ahead
-        self._lengths = lengths
-        self._failed = False
+    Attributes: ``is_open``, whether their replies are what the process sends next; ``failure``,
+    how it broke.
+    """
+
+    def __init__(
+        self,
+        session: EngineSession,
+        conversations: Sequence[Sequence[str]],
+        command_properties: PropertyTable,
+    ) -> None:
+        """Send conversations; those that are empty are not asked."""
+        commands = [command for one in conversations for command in one]
+        alone = [command_properties.alone[command] for command in commands]
         self.is_open = True
-        self._try(ahead.begin)
+        self.failure: Failure | None = None
+        self._ahead = Ahead(session, list(map(line_of, commands)), alone)
+        self._lengths = list(map(len, conversations))
+        self._try(self._ahead.begin)
 
     def go_on(self) -> None:
         """Send more, if that is due; callers with other work call it now and then."""
@@ -137,14 +138,14 @@ class ConversationsUnderWay:
         if self.is_open:
             self._try(self._ahead.finish)
             self.is_open = False
-        return not self._failed
+        return self.failure is None
 
     def _try(self, step: Callable[[], object]) -> None:
-        try:
-            if not self._failed:
+        if self.failure is None:
+            try:
                 step()
-        except EngineError:
-            self._failed = True
+            except EngineError as error:
+                self.failure = error.failure
 
     def replies(self) -> Iterator[tuple[Reply, ...]]:
         """Yield the replies to each conversation, fewer where the process broke."""
@@ -160,7 +161,7 @@ class ProgramProcess:
 
     def __init__(self, program: ProgramStart) -> None:
         self._program = program
-        self._protocol = find_protocol(program.protocol)
+        self.command_properties = program.command_properties
         # The longest-lived first: closing it ends the box in which processes run.
         self._sandbox = sandbox_for(
             Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0), show=program.environment),
@@ -188,30 +189,20 @@ class ProgramProcess:
         if self._session is None:
             return None
         heard = [one if self._hears(one) else () for one in conversations]
-        commands = [command for one in heard for command in one]
-        lines = list(map(line_of, commands))
-        alone = self._program.command_properties.alone
-        ahead = Ahead(self._session, lines, [alone[command] for command in commands])
         self._said = ()
-        self._several = ConversationsUnderWay(ahead, list(map(len, heard)))
+        self._several = ConversationsUnderWay(self._session, heard, self.command_properties)
         return self._several
 
     def _hears(self, commands: tuple[str, ...]) -> bool:
         """Whether another conversation may be had; if so, note what it leaves behind."""
-        if self._name_files(commands):
+        unknown = set(commands) - self._plain
+        if any(self.command_properties[name_of(one)].names_file for one in unknown):
             return False
+        if len(self._plain) < _REMEMBERED:
+            self._plain |= unknown
         if may := self._may_hear(Conversation(commands, ())):
             self._note(commands)
         return may
-
-    def _name_files(self, commands: tuple[str, ...]) -> bool:
-        command_properties = self._program.command_properties
-        unknown = set(commands) - self._plain
-        if any(command_properties[name_of(one)].names_file for one in unknown):
-            return True
-        if len(self._plain) < _REMEMBERED:
-            self._plain |= unknown
-        return False
 
     def _settle(self) -> None:
         """Finish the conversations under way, or end the process."""
@@ -237,13 +228,8 @@ class ProgramProcess:
     def _begins(self, conversation: Conversation) -> bool:
         """Ask a used process what sets all; return whether it did: else the last board stays."""
         self._replies, self._said = [], ()
-        self._ask(at_once(conversation.commands, self._program.command_properties))
+        self._ask(at_once(conversation.commands, self.command_properties))
         return not any(map(self._program.refuses, self._replies))
-
-    @property
-    def command_properties(self) -> PropertyTable:
-        """Command properties."""
-        return self._program.command_properties
 
     @property
     def answered(self) -> tuple[Reply, ...]:
@@ -261,17 +247,19 @@ class ProgramProcess:
 
     def _may_hear(self, conversation: Conversation) -> bool:
         """Whether another conversation may be had with this process."""
-        command_properties, commands = self._program.command_properties, conversation.commands
+        properties, commands = self.command_properties, conversation.commands
         if self._program.fresh or conversation.files or not commands:
             return False
-        is_sized = SIZE in command_properties[name_of(commands[0])].renews
-        return is_sized and self._modes <= _parts(
-            at_once(commands, command_properties), command_properties
-        )
+        sets = {
+            part
+            for command in at_once(commands, properties)
+            for part in properties[name_of(command)].sets
+        }
+        return SIZE in properties[name_of(commands[0])].renews and self._modes <= sets
 
     def _ask(self, commands: Sequence[str]) -> None:
         assert self._session is not None
-        alone = self._program.command_properties.alone
+        alone = self.command_properties.alone
         lines = list(map(line_of, commands))
         self._note(commands)
         try:
@@ -286,7 +274,9 @@ class ProgramProcess:
         """Note what commands leave otherwise for conversations to come."""
         unknown = set(commands) - self._noted
         for name in set(map(name_of, unknown)):
-            self._modes |= _modes(name, self._program.command_properties)
+            properties = self.command_properties[name]
+            # Of what is not known, no conversation takes back what it did.
+            self._modes |= set(properties.lasting) - {SIZE} if properties.is_known else {name}
         if len(self._noted) < _REMEMBERED:
             self._noted |= unknown
 
@@ -295,8 +285,8 @@ class ProgramProcess:
         self.starts += 1
         self._shown, self._replies = files, []
         case = CaseFile(str(self._program.folder / "conversation"), (), ())
-        launcher = self._sandbox.launcher(case, files)
-        own, spoken = self._program, self._protocol
+        launcher, own = self._sandbox.launcher(case, files), self._program
+        spoken = find_protocol(own.protocol)
         process = EngineProcess(
             launcher, own.command, str(own.folder), own.limits, protocol=spoken
         )
@@ -311,14 +301,6 @@ class ProgramProcess:
         self._said, self._modes, self._noted = (), set(), set()
 
 
-def _modes(name: str, command_properties: PropertyTable) -> set[str]:
-    """Return the parts that a command leaves otherwise for conversations to come."""
-    properties = command_properties[name]
-    if not properties.is_known:
-        return {name}  # who knows: no conversation takes it back
-    return set(properties.lasting) - {SIZE}
-
-
 def at_once(commands: Sequence[str], command_properties: PropertyTable) -> Sequence[str]:
     """Return what a conversation sets before it does anything else, each command once."""
     names: set[str] = set()
@@ -330,8 +312,3 @@ def at_once(commands: Sequence[str], command_properties: PropertyTable) -> Seque
             return commands[:place]
         names.add(name)
     return commands
-
-
-def _parts(commands: Sequence[str], command_properties: PropertyTable) -> set[str]:
-    """Return the parts that commands set."""
-    return {part for command in commands for part in command_properties[name_of(command)].sets}

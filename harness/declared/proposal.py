@@ -3,19 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
+from harness.declared import declaration
 from harness.declared.accepted_lines import ShownCommand
-from harness.declared.declaration import (
-    NUMBERED,
-    STANDARD,
-    Argument,
-    DeclaredCommand,
-    DeclaredReference,
-    Drawn,
-    Form,
-    Kind,
-)
+from harness.declared.declaration import NUMBERED, STANDARD, Argument, Drawn, Form, Kind
 from harness.declared.evidence import Evidence
 from harness.declared.probes import is_about_engine
 from harness.options import GTP
@@ -25,7 +18,7 @@ from harness.text import one_line
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ZEROS = re.compile(r"0[0-9]+")  # a number would lose them
-_MANY = 12  # sizes of tests; more are written as they are
+_PLACE = re.compile(r"[A-Za-z][0-9]{1,2}")
 Value = str | bool | int | Sequence[object] | dict[str, object]
 
 
@@ -52,11 +45,14 @@ class Proposal(NamedTuple):
     commands: tuple[Proposed, ...]
 
 
+_OPTIONAL = ("genmove", "undo", "komi", "final_score", "showboard")  # commands of GTP
+
+
 def propose(evidence: Evidence) -> Proposal:
     """Return what a program and tests seem to mean."""
-    names = dict.fromkeys((*sorted(evidence.starts), *evidence.names))
+    names = dict.fromkeys((*sorted(evidence.opening.starts), *evidence.names))
     every = [_command(evidence, name) for name in names if not is_about_engine(name)]
-    kept = tuple(one for one in every if one and (one.guesses or _is_optional(one.name)))
+    kept = tuple(one for one in every if one and (one.guesses or one.name in _OPTIONAL))
     return Proposal(tuple(_game(evidence)), kept)
 
 
@@ -71,12 +67,8 @@ def _game(evidence: Evidence) -> Iterator[Guess]:
         yield Guess("colors", list(game.colors), "as in the tests; the first one begins")
     if evidence.sizes:
         sizes = [list(one) if len(set(one)) > 1 else one[0] for one in evidence.sizes]
-        why = (
-            "as in the tests; small boards find more"
-            if evidence.used
-            else "of 2 to 7, it takes these"
-        )
-        yield Guess("sizes", sizes, why)
+        why = "as in the tests; small boards find more"
+        yield Guess("sizes", sizes, why if evidence.used else "of 2 to 7, it takes these")
     if game.vertices == NUMBERED:
         yield Guess("vertices", NUMBERED, "what plays is given two numbers")
         if game.origin:
@@ -84,36 +76,30 @@ def _game(evidence: Evidence) -> Iterator[Guess]:
     if evidence.turns_why:
         yield Guess("turns", game.turns, evidence.turns_why)
     if game.refused:
-        yield Guess(
-            "refused", game.refused, f"it answers a wrong move with '{evidence.refusals[0]}'"
-        )
-    yield from _over(evidence)
-
-
-def _over(evidence: Evidence) -> Iterator[Guess]:
-    for ask, first, last in evidence.find_ends():
-        told = " or ".join(map(repr, last))
-        yield Guess("over", {"ask": ask, "is": f"(?!{escape_text(first)}$).+"},
-                    f"it says '{first}' while moves are accepted, and then {told}")  # fmt: skip
-        return
+        why = f"it answers a wrong move with '{evidence.refusals[0]}'"
+        yield Guess("refused", game.refused, why)
+    for ask, first, last in islice(evidence.find_ends(), 1):
+        then = " or ".join(map(repr, last))
+        why = f"it says '{first}' while moves are accepted, and then {then}"
+        yield Guess("over", {"ask": ask, "is": f"(?!{escape_text(first)}$).+"}, why)
 
 
 # --- commands ----------------------------------------------------------------------------------
 
 
 def _command(evidence: Evidence, name: str) -> Proposed | None:
-    if name in evidence.starts:
+    if name in evidence.opening.starts:
         return _start(evidence, name)
     one = evidence.command(name)
     is_standard = name in STANDARD and evidence.game.protocol == GTP
-    if not one.sample and not (is_standard and _is_optional(name)):
+    if not one.sample and not (is_standard and name in _OPTIONAL):
         if name in STANDARD or name not in evidence.names:
             return None
         return Proposed(name, (Guess("kind", Kind.ASKS, "it refused all arguments tried"),), False)
     usual = STANDARD.get(name) if is_standard else None
     is_usual = usual and usual.kind == one.kind and not evidence.used.get(name)
     if usual and (is_usual or not one.sample or usual.arguments == one.shape):
-        return Proposed(name, tuple(_beside_standard(evidence, one, usual)))
+        return Proposed(name, tuple(_unlike_standard(evidence, one, usual)))
     return Proposed(name, tuple(_not_standard(evidence, one)))
 
 
@@ -123,7 +109,7 @@ def _not_standard(evidence: Evidence, command: ShownCommand) -> Iterator[Guess]:
     yield Guess("kind", command.kind, _why(command, replies))
     if command.shape or command.name in STANDARD:
         why = "as in the tests" if evidence.used.get(command.name) else "it takes them"
-        largest = max(evidence.sizes or [evidence.sample_size], key=max)
+        largest = max(evidence.sizes or [evidence.opening.size], key=max)
         moves = command.kind == Kind.MOVES
         told = [_value_of(each, evidence.reach(each, largest) if moves else each.words)
                 for each in command.shape]  # fmt: skip
@@ -134,21 +120,20 @@ def _not_standard(evidence: Evidence, command: ShownCommand) -> Iterator[Guess]:
         said = {reply.text for reply in replies if evidence.accepts(reply)}
         yield from _question(command, replies) if len(said) > 1 else ()
     if command.kind == Kind.CHOOSES:
-        yield from _choice(command)
+        if command.plays:
+            yield Guess("plays", True, "what it chose cannot be played after it")
+        if any(command.kept):
+            why = "another word stands before what can be played"
+            yield Guess("keeps", Form.FIRST_WORD, why)
+        if command.instead:
+            yield Guess("instead", command.instead, "it said so where it did not choose")
     if command.kind == Kind.ASKS:
         yield from _question(command, replies)
 
 
-_OPTIONAL = ("genmove", "undo", "komi", "final_score", "showboard")
-
-
-def _is_optional(name: str) -> bool:
-    return name in _OPTIONAL
-
-
 def _start(evidence: Evidence, name: str) -> Proposed | None:
     used = [words for words in evidence.used.get(name, ()) if words]
-    line = next((one for one in evidence.opening if one.split()[0] == name), "")
+    line = next((one for one in evidence.opening.lines if one.split()[0] == name), "")
     words = line.split()[1:]
     sided = [word for word in words[:2] if word.isdigit()]
     sizes = ((), (Drawn.SIZE,), (Drawn.COLUMN_COUNT, Drawn.ROW_COUNT))
@@ -159,13 +144,10 @@ def _start(evidence: Evidence, name: str) -> Proposed | None:
     usual = STANDARD.get(name)
     if not line or (usual and usual.kind == Kind.STARTS and usual.arguments == tuple(shape)):
         return None
-    guesses = [
-        Guess("kind", Kind.STARTS, "the tests begin with it" if used else "it begins a board")
-    ]
-    guesses.append(
-        Guess("arguments", [_value_of(one, one.words) for one in shape], f"as in '{line}'")
-    )
-    return Proposed(name, tuple(guesses))
+    why = "the tests begin with it" if used else "it begins a board"
+    values = [_value_of(one, one.words) for one in shape]
+    arguments = Guess("arguments", values, f"as in '{line}'")
+    return Proposed(name, (Guess("kind", Kind.STARTS, why), arguments))
 
 
 def _value_of(argument: Argument, words: Sequence[str]) -> object:
@@ -186,8 +168,8 @@ def _why(command: ShownCommand, replies: Sequence[Reply]) -> str:
     }.get(command.kind, said)
 
 
-def _beside_standard(
-    evidence: Evidence, command: ShownCommand, usual: DeclaredCommand
+def _unlike_standard(
+    evidence: Evidence, command: ShownCommand, usual: declaration.DeclaredCommand
 ) -> Iterator[Guess]:
     """Yield what is not as in GTP of a command that GTP has."""
     if command.kind == Kind.MOVES and usual.arguments:
@@ -200,15 +182,6 @@ def _beside_standard(
             yield Guess("instead", [*usual.instead, *more], "it said so where it could not choose")
         if command.plays is (not usual.plays):
             yield Guess("plays", command.plays, "what it chose could be played after it")
-
-
-def _choice(command: ShownCommand) -> Iterator[Guess]:
-    if command.plays:
-        yield Guess("plays", True, "what it chose cannot be played after it")
-    if any(command.kept):
-        yield Guess("keeps", Form.FIRST_WORD, "another word stands before what can be played")
-    if command.instead:
-        yield Guess("instead", command.instead, "it said so where it did not choose")
 
 
 def _question(command: ShownCommand, replies: Sequence[Reply]) -> Iterator[Guess]:
@@ -226,17 +199,13 @@ def _reply(replies: Sequence[Reply]) -> tuple[str, str]:
     for text in texts:
         if "\n" in text:
             return Form.FREE, text
-    are_lists = [all(map(_is_place, words)) for words in lists]
+    are_lists = [all(map(_PLACE.fullmatch, words)) for words in lists]
     if sum(are_lists) > len(texts) / 2 and any(len(words) > 1 for words in lists):
         return Form.ANY_ORDER, max(texts, key=len)
     words = [word for one in lists for word in one]
     if words and all(map(_NUMBER.fullmatch, words)) and not any(map(_ZEROS.fullmatch, words)):
         return Form.NUMBERS, texts[0]
     return Form.EXACT, next(iter(texts), "")
-
-
-def _is_place(word: str) -> bool:
-    return re.fullmatch(r"[A-Za-z][0-9]{1,2}", word) is not None
 
 
 def _short(text: str) -> str:
@@ -256,25 +225,17 @@ _HEAD = """\
 
 def text(command: str, sandbox: str, proposal: Proposal) -> str:
     """Return the text; ``command``: the reference's, and ``sandbox`` the one in which it runs."""
-    return "\n".join(_lines(command, sandbox, proposal)) + "\n"
-
-
-def _lines(command: str, sandbox: str, proposal: Proposal) -> Iterator[str]:
-    yield _HEAD
-    yield "[reference]"
-    yield f"command = {_value(command)}"
-    if sandbox != DeclaredReference(command).sandbox:
-        yield f"sandbox = {_value(sandbox)}"
-    yield "\n[game]"
-    yield from map(_line, proposal.game)
+    lines = [_HEAD, "[reference]", f"command = {_value(command)}"]
+    if sandbox != declaration.DeclaredReference(command).sandbox:
+        lines.append(f"sandbox = {_value(sandbox)}")
+    lines += ["\n[game]", *map(_line, proposal.game)]
     for one in proposal.commands:
-        yield ""
         mark = "" if one.is_sure else "# "
-        if mark:
-            yield f"# The program knows {one_line(one.name)}, and did not answer it:"
-        yield f"{mark}[[command]]"
-        yield f"{mark}name = {_value(one.name)}"
-        yield from (f"{mark}{_line(guess)}" for guess in one.guesses)
+        unsure = f"# The program knows {one_line(one.name)}, and did not answer it:"
+        lines += ["", *([unsure] if mark else []), f"{mark}[[command]]"]
+        lines.append(f"{mark}name = {_value(one.name)}")
+        lines += [f"{mark}{_line(guess)}" for guess in one.guesses]
+    return "\n".join(lines) + "\n"
 
 
 def _line(guess: Guess) -> str:

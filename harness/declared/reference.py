@@ -80,8 +80,13 @@ class ReferenceProgram:
         Raises:
             ReferenceFailedError: the program broke.
         """
-        said = conversation(commands, self.program.command_properties, folder)
-        lasting = said.keys[: self._count_settled(commands)]
+        properties = self.program.command_properties
+        said = conversation(commands, properties, folder)
+        # Kept are the replies up to a choice that is played: the next time it may be another one,
+        # and what follows is about another board.
+        ways = [properties[command.partition(" ")[0]] for command in commands]
+        choices = (place for place, way in enumerate(ways, 1) if way.moves and way.chooses)
+        lasting = said.keys[: next(choices, len(commands))]
         known = self._answers.find_known(lasting)
         if len(known) == len(said.keys):
             return tuple(known)
@@ -94,17 +99,6 @@ class ReferenceProgram:
     ) -> ReferenceHearing:
         """Send conversations that nobody asks again, and do not wait; see :meth:`replies`."""
         return ReferenceHearing(self, conversations, folder, self._own().begin(conversations))
-
-    def _count_settled(self, commands: tuple[str, ...]) -> int:
-        """Return how many replies will be the same again: up to a choice that is played.
-
-        The next time it may be another one, and what follows is about another board.
-        """
-        for place, command in enumerate(commands, 1):
-            properties = self.program.command_properties[command.partition(" ")[0]]
-            if properties.moves and properties.chooses:
-                return place
-        return len(commands)
 
     def engine(self) -> ReferenceEngine:
         """Return an engine that has heard nothing yet."""
@@ -124,36 +118,24 @@ class ReferenceProgram:
         return self._asked[os.getpid()]
 
     def _hear(self, conversation: Conversation) -> list[Reply]:
-        asked = self._own()
-        replies = self._ask(asked, conversation)
-        self._see_unchanged(asked)
-        return replies
-
-    def _see_unchanged(self, process: ProgramProcess) -> None:
-        """See that each process has run the program whose answers are kept.
-
-        Raises:
-            ReferenceFailedError: its files have changed since.
-        """
-        if process.starts == self._starts:
-            return
-        if digest(self.program, self._files) != self._digest:
-            raise ReferenceFailedError(
-                "the files of the reference have changed since it was first asked: begin again"
-            )
-        self._starts = process.starts
-
-    @staticmethod
-    def _ask(process: ProgramProcess, conversation: Conversation) -> list[Reply]:
-        with contextlib.suppress(EngineError):
-            return process.replies(conversation)
+        process = self._own()
         try:
-            return process.replies(conversation)  # by a new process: the first one may have aged
-        except EngineError as error:
-            command = conversation.commands[len(process.answered)]
-            raise ReferenceFailedError(
-                f"the reference did not answer '{one_line(command, _SHOWN)}': {error.message}"
-            ) from None
+            replies = process.replies(conversation)
+        except EngineError:
+            try:
+                replies = process.replies(conversation)  # by a new one: it may have aged
+            except EngineError as error:
+                command = one_line(conversation.commands[len(process.answered)], _SHOWN)
+                raise ReferenceFailedError(
+                    f"the reference did not answer '{command}': {error.message}"
+                ) from None
+        if process.starts != self._starts:  # has it run the program whose answers are kept?
+            if digest(self.program, self._files) != self._digest:
+                raise ReferenceFailedError(
+                    "the files of the reference have changed since it was first asked: begin again"
+                )
+            self._starts = process.starts
+        return replies
 
 
 class ReferenceHearing:
@@ -183,18 +165,17 @@ class ReferenceHearing:
         Raises:
             ReferenceFailedError: the program broke.
         """
-        found = list(self._several.replies()) if self._several else repeat(())
-        both = zip(self._conversations, found, strict=False)
-        return [
-            heard if self._are_sound(said, heard) else self._reference.replies(said, self._folder)
-            for said, heard in both
-        ]
-
-    def _are_sound(self, commands: tuple[str, ...], replies: tuple[Reply, ...]) -> bool:
-        """Whether all were answered, and the board was begun: else the last one would stay."""
         program = self._reference.program
-        opening = replies[: len(at_once(commands, program.command_properties))]
-        return len(replies) == len(commands) and not any(map(program.refuses, opening))
+        heard = list(self._several.replies()) if self._several else repeat(())
+        found = []
+        for commands, replies in zip(self._conversations, heard, strict=False):
+            # All must have been answered, and the board begun: else the last one would stay.
+            opening = replies[: len(at_once(commands, program.command_properties))]
+            if len(replies) < len(commands) or any(map(program.refuses, opening)):
+                found.append(self._reference.replies(commands, self._folder))
+            else:
+                found.append(replies)
+        return found
 
 
 def digest(program: ProgramStart, files: Sequence[str] = ()) -> str:
@@ -205,8 +186,13 @@ def digest(program: ProgramStart, files: Sequence[str] = ()) -> str:
     folder. Where the command names none (``java Game``), it is the files beside the declaration.
     """
     found = sha256("\0".join(program.words).encode("utf-8", "surrogateescape"))
-    found.update(_stamp(shutil.which(program.words[0]) or ""))
-    for path in sources(program.words, program.folder, (*files, *_table(program))):
+    if place := shutil.which(program.words[0]):
+        path = Path(place).resolve()
+        status = path.stat()
+        stamp = f"\0{path}\0{status.st_size}\0{status.st_mtime_ns}"
+        found.update(stamp.encode("utf-8", "surrogateescape"))
+    table = [Path(program.translate).name] if program.translate else []
+    for path in sources(program.words, program.folder, (*files, *table)):
         content = path.read_bytes()
         found.update(f"\0{path}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
     return found.hexdigest()[:32]
@@ -217,7 +203,14 @@ def state(words: Sequence[str], folder: Path, files: Sequence[str]) -> Sequence[
 
     It is asked for again and again: the folder is not searched anew for it.
     """
-    return tuple(map(_write_stamp, _sources_once(tuple(words), folder, tuple(files))))
+    found: list[tuple[int, ...]] = []
+    for path in _sources_once(tuple(words), folder, tuple(files)):
+        try:
+            status = path.stat()
+            found.append((status.st_size, status.st_mtime_ns, status.st_ino))
+        except FileNotFoundError:
+            found.append(())
+    return tuple(found)
 
 
 @cache
@@ -225,18 +218,13 @@ def _sources_once(words: tuple[str, ...], folder: Path, files: tuple[str, ...]) 
     return sources(words, folder, files)
 
 
-def _write_stamp(path: Path) -> tuple[int, ...]:
-    """Return what tells that a file was written to; nothing of one that is gone."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return ()
-    return status.st_size, status.st_mtime_ns, status.st_ino
-
-
 def sources(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[Path]:
     """Return the files of a program, as far as they are known; see :func:`digest`."""
-    found = {path for word in _beside(words) for path in _find_named_files(folder / word)}
+    first, *rest = words
+    modules = [one.replace(".", "/") for before, one in pairwise(words) if before == "-m"]
+    own = [first] if "/" in first and not first.startswith("/") else []
+    named = [*own, *rest, *modules, *(f"{one}.py" for one in modules)]
+    found = {path for word in named for path in _find_named_files(folder / word)}
     found = found or set(filter(_may_matter, folder.iterdir()))
     for pattern in files:
         found.update(folder.glob(pattern))
@@ -250,24 +238,15 @@ def find_unlisted_files(words: Sequence[str], folder: Path, files: Sequence[str]
     """
     known = sources(words, folder, files)
     text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in known)
-    named = [path for path in sorted(folder.iterdir()) if _is_named(path, text)]
+
+    def is_named(path: Path) -> bool:
+        name = re.escape(path.name)
+        if path.is_dir():  # as the beginning of a path
+            return re.search(rf"[\"']{name}[\"'/]", text) is not None
+        return _may_matter(path) and re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None
+
+    named = filter(is_named, sorted(folder.iterdir()))
     return [path.name for path in named if not any(one.is_relative_to(path) for one in known)]
-
-
-def _is_named(path: Path, text: str) -> bool:
-    """Whether a file is named in a program, or a folder as the beginning of a path."""
-    name = re.escape(path.name)
-    if path.is_dir():
-        return re.search(rf"[\"']{name}[\"'/]", text) is not None
-    return _may_matter(path) and re.search(rf"(?<![\w.-]){name}(?![\w-])", text) is not None
-
-
-def _beside(words: Sequence[str]) -> Sequence[str]:
-    """Return the words that may name a file beside the declaration."""
-    first, *rest = words
-    modules = [one.replace(".", "/") for before, one in pairwise(words) if before == "-m"]
-    own = [first] if "/" in first and not first.startswith("/") else []
-    return [*own, *rest, *modules, *(f"{one}.py" for one in modules)]
 
 
 def _find_named_files(path: Path) -> Iterator[Path]:
@@ -283,20 +262,6 @@ def _find_named_files(path: Path) -> Iterator[Path]:
 def _may_matter(path: Path) -> bool:
     """Whether a program may be made of a file."""
     return not path.name.startswith(".") and path.suffix not in (*_CASES, ".pyc")
-
-
-def _table(program: ProgramStart) -> Sequence[str]:
-    """Return its table of words as a pattern in its folder."""
-    return [Path(program.translate).name] if program.translate else []
-
-
-def _stamp(program: str) -> bytes:
-    """Return what tells one version of a program from another."""
-    if not program:
-        return b""
-    path = Path(program).resolve()
-    status = path.stat()
-    return f"\0{path}\0{status.st_size}\0{status.st_mtime_ns}".encode("utf-8", "surrogateescape")
 
 
 # --- Answers of a reference, kept on disk: what was asked once is not asked again ----------------
@@ -323,17 +288,13 @@ class ReferenceAnswers:
         """Return the answers to the first commands of a conversation, up to one not known."""
         if len(self._recent) > _REMEMBERED:
             self._recent.clear()
-        self._read([key for key in keys if key not in self._recent])
-        return [self._recent[key] for key in takewhile(self._recent.__contains__, keys)]
-
-    def _read(self, keys: Sequence[bytes]) -> None:
-        """Remember those answers that are kept."""
-        for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
-            marks = ",".join("?" * len(some))
-            query = f"SELECT key, reply FROM answer WHERE key IN ({marks})"
+        unknown = [key for key in keys if key not in self._recent]
+        for start in range(0, len(unknown), _AT_ONCE):
+            some = unknown[start : start + _AT_ONCE]
+            query = f"SELECT key, reply FROM answer WHERE key IN ({','.join('?' * len(some))})"
             for key, reply in self._connection.execute(query, some):
                 self._recent[key] = Reply(*json.loads(reply))
+        return [self._recent[key] for key in takewhile(self._recent.__contains__, keys)]
 
     def keep(self, keys_: Iterable[bytes], replies: Iterable[Reply]) -> None:
         """Keep answers."""
@@ -345,11 +306,10 @@ class ReferenceAnswers:
 
     @property
     def _connection(self) -> sqlite3.Connection:
-        found = self._connections.get(os.getpid())
-        if found is None:
+        if os.getpid() not in self._connections:
             self._connections.clear()
-            found = self._connections[os.getpid()] = self._open()
-        return found
+            self._connections[os.getpid()] = self._open()
+        return self._connections[os.getpid()]
 
     def _open(self) -> sqlite3.Connection:
         try:

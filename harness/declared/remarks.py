@@ -2,7 +2,7 @@
 
 import enum
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from harness.declared.declaration import (
@@ -25,35 +25,30 @@ _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
 
 
 def bounds(observations: Observed, declaration: Declaration) -> list[str]:
-    """Return sentences for a teacher."""
-    images = [] if declaration.extends else [_images(declaration)]
-    return [*_errors(observations, declaration), *images]
-
-
-def _errors(observations: Observed, declaration: Declaration) -> Iterator[str]:
+    """Return sentences for a teacher on what tests cannot do."""
+    found = []
     names = [name for name, tally in observations.tallies.items() if tally.errors]
     if names and declaration.game.protocol == GTP:
-        yield (
+        found.append(
             f"No case file for GTP can expect an error (a reply that begins with ?), as to wrong"
             f" arguments of {', '.join(names)}: tests ask what holds after one, and fuzz compares"
             " errors themselves."
         )
+    fit = [told for kind, told in _TURNED.items() if kind not in unfit(declaration)]
+    if declaration.extends:
+        return found
+    if fit:
+        ways = " or ".join(fit)
+        text = f"grade asks public tests {ways} as well, up to a move that an engine chooses."
+        return [*found, text]
+    return [
+        *found,
+        "grade asks no variants of public tests: no argument is a vertex, and none a color"
+        " that may play at any time.",
+    ]
 
 
-def _images(declaration: Declaration) -> str:
-    none = unfit(declaration)
-    fit = [told for kind, told in _TURNED.items() if kind not in none]
-    if not fit:
-        return (
-            "grade asks no variants of public tests: no argument is a vertex, and none a color"
-            " that may play at any time."
-        )
-    return (
-        f"grade asks public tests {' or '.join(fit)} as well, up to a move that an engine chooses."
-    )
-
-
-# --- Remarks for a teacher on a declaration that was tried. Pure ---------------------------------
+# --- Notes on a declaration that was tried -------------------------------------------------------
 # A declaration that is too strict accuses everybody, one that is too lax is blind. Each note names
 # the command, the key, and what would be better as far as that was found out.
 
@@ -64,14 +59,8 @@ _NEARLY_ALL = 0.9
 _SOME = 0.1
 # Ways to compare that may do where a stricter one does not, the strictest first.
 _LOOSER = (
-    *(
-        (Form.CASELESS,),
-        (Form.NUMBERS,),
-        (Form.COLUMNS,),
-        (Form.ANY_ORDER,),
-        (Form.ANY_ORDER, Form.CASELESS),
-        (Form.FIRST_WORD,),
-    ),
+    *((Form.CASELESS,), (Form.NUMBERS,), (Form.COLUMNS,), (Form.ANY_ORDER,)),
+    *((Form.ANY_ORDER, Form.CASELESS), (Form.FIRST_WORD,)),
 )
 _DOING = f'"{Kind.SETS}", "{Kind.MOVES}", "{Kind.STARTS}" or "{Kind.CHOOSES}"'
 _RESULTS = {"black", "white", "draw", "tie"}
@@ -106,20 +95,17 @@ def notes(observations: Observed, declaration: Declaration) -> list[Note]:
     for command in declaration.commands:
         tally = observations.tallies[command.name]
         every = (
-            _reach(command, tally, observations),
-            _refusals(command, tally),
-            _replies(command, tally, declaration),
-            _kind(command, tally),
-            _choices(command, tally),
+            *_reach(command, tally, observations),
+            *_refusals(command, tally),
+            *_replies(command, tally, declaration),
+            *_kind(command, tally),
+            *_choices(command, tally),
         )
-        found += [Note(command.name, *note) for some_ in every for note in some_]
-    return _merge([*found, *_note_forgotten(observations), *_questions(observations)])
-
-
-def _merge(notes: list[Note]) -> list[Note]:
-    """Return one note for all commands of which the same is to be said."""
+        found += [Note(command.name, *notice) for notice in every]
+    found += [*_forgotten(observations), *_questions(observations)]
+    # One note for all commands of which the same is to be said.
     commands: dict[tuple[Matter, str], list[str]] = {}
-    for one in notes:
+    for one in found:
         commands.setdefault((one.matter, one.text), []).append(one.command)
     return [Note(", ".join(names), *told) for told, names in commands.items()]
 
@@ -161,14 +147,16 @@ def _replies(
         text = f"a new process of the reference answered otherwise {tally.unlike_itself} times"
         yield Matter.CHANCE, f"{text}: chance, or a mode that outlives a game (fresh = true)"
     for name, pairs in tally.pairs.items():
-        differ = sum(not pair.is_same for pair in pairs)
+        other = [pair for pair in pairs if not pair.is_same]
+        differ = len(other)
         looser = _looser(command, pairs, declaration) if command.kind == Kind.ASKS else ""
         nearly_all = differ >= max(_FEW, _NEARLY_ALL * len(pairs))
         if not (nearly_all or (looser and differ >= max(2, _SOME * len(pairs)))):
             continue
         better = f"; with reply = {looser} they would be the same" if looser else ""
+        example = f"{_quote(other[0].right.text)} and {_quote(other[0].answer.text)}"
         text = f"{differ} of {len(pairs)} replies of {name} differ{better}"
-        yield Matter.STRICT, f"{text}: {_example(pairs)}"
+        yield Matter.STRICT, f"{text}: {example}"
 
 
 def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: Declaration) -> str:
@@ -180,11 +168,6 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
         ):
             return f'"{reply[0]}"' if len(reply) == 1 else str(list(reply)).replace("'", '"')
     return f'"{Form.FREE}"' if Form.FREE not in command.reply else ""
-
-
-def _example(pairs: Iterable[ReplyPair]) -> str:
-    pair = next(pair for pair in pairs if not pair.is_same)
-    return f"{_quote(pair.right.text)} and {_quote(pair.answer.text)}"
 
 
 def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
@@ -213,11 +196,7 @@ def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
 
 
 def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]:
-    for text in (
-        *_sizes(observations),
-        *_turns(observations, declaration),
-        *_note_refusals(observations, declaration),
-    ):
+    for text in (*_refused(observations, declaration), *_refusing(observations, declaration)):
         yield Note("", Matter.GAME, text)
     if declaration.game.over is None:
         yield from (Note("", Matter.GAME, text) for text in _over(observations, declaration))
@@ -231,12 +210,10 @@ def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]
             yield Note("", Matter.GAME, f"{text} of {observations.conversations}")
 
 
-def _sizes(observations: Observed) -> Iterator[str]:
-    if observations.sizes_refused:
-        yield f"the reference refuses {some(map(_quote, observations.sizes_refused), 4)} (sizes)"
-
-
-def _turns(observations: Observed, declaration: Declaration) -> Iterator[str]:
+def _refused(observations: Observed, declaration: Declaration) -> Iterator[str]:
+    """Say which sizes are refused, and whether colors seem to take turns."""
+    if sizes := observations.sizes_refused:
+        yield f"the reference refuses {some(map(_quote, sizes), 4)} (sizes)"
     asked, refused = observations.second_stones
     if asked < _FEW:
         return
@@ -247,7 +224,7 @@ def _turns(observations: Observed, declaration: Declaration) -> Iterator[str]:
         yield f'{text}: turns = "{ALTERNATE}"?'
 
 
-def _note_refusals(observations: Observed, declaration: Declaration) -> Iterator[str]:
+def _refusing(observations: Observed, declaration: Declaration) -> Iterator[str]:
     """Say where moves seem to be refused by a reply that says all is well."""
     pattern = declaration.game.refused
     for command in declaration.of_kind(Kind.MOVES):
@@ -288,7 +265,7 @@ def _over(observations: Observed, declaration: Declaration) -> Iterator[str]:
             return
 
 
-def _note_forgotten(observations: Observed) -> Iterator[Note]:
+def _forgotten(observations: Observed) -> Iterator[Note]:
     for name in observations.unfollowed:
         text = f"the reference names {name}, and its answers are kept although that changes"
         yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')

@@ -6,7 +6,6 @@ refusal that says ``=`` has the form that ``refusals`` names, whatever the comma
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -20,13 +19,12 @@ from harness.declared.declaration import (
     Declaration,
     DeclaredCommand,
     DeclaredGame,
-    Drawn,
     Form,
     Kind,
     with_standard,
 )
 from harness.declared.engine import ReferenceEngine
-from harness.declared.game_state import ConversationState, refuses
+from harness.declared.game_state import ConversationState, is_sized, refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.records import Reply
@@ -34,7 +32,7 @@ from harness.specifications import specification
 from harness.specifications.record import InProcess, Specification, Truth, reply_of
 from harness.vocabulary import BoardKind, answer_forms
 from harness.vocabulary.answer_forms import SETTING, AnswerForm, is_a_move, literally
-from harness.vocabulary.scenes import Feature, FeatureKind, Files, SceneCommand, SceneMoment
+from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment
 from oracle import command_properties
 from oracle.command_properties import BOARD, MOVED, CommandProperties
 from oracle.gtp.protocol import Engine, is_number, split
@@ -46,37 +44,17 @@ _REFUSED = "refused"  # stands for every refusal where their texts do not count
 
 def form_of(command: DeclaredCommand, game: DeclaredGame) -> AnswerForm:
     """Return how replies to a command are compared."""
-    form = _form(command)
+    if command.kind == Kind.CHOOSES:
+        # Which choices are right, the reply alone does not tell: harness.declared.engine does.
+        form = _of_words((Form.FIRST_WORD, Form.CASELESS))
+        form = form._replace(samples=lambda text: (text,), is_exact=False)
+    else:
+        form = SETTING if command.is_free else _of_words(command.reply)
     if not game.refused:
         return form
+    refused = re.compile(game.refused)
     refusal = SETTING if game.refusals == Form.FREE else _of_words((game.refusals,))
-    return _with_refusals(form, re.compile(game.refused), refusal)
 
-
-def _form(command: DeclaredCommand) -> AnswerForm:
-    if command.kind == Kind.CHOOSES:
-        # Which choices are right, the reply alone does not tell: harness.declared.engine
-        # does.
-        form = _of_words((Form.FIRST_WORD, Form.CASELESS))
-        return form._replace(samples=lambda text: (text,), is_exact=False)
-    if command.is_free:
-        return SETTING
-    return _of_words(command.reply)
-
-
-def _of_words(reply: tuple[str, ...]) -> AnswerForm:
-    if reply == (Form.EXACT,):
-        return answer_forms.EXACT
-    if reply == (Form.CASELESS,):
-        return answer_forms.CASELESS
-    return AnswerForm(
-        lambda text: _normal(text, reply),
-        lambda text: _expression(text, reply),
-        lambda text: _samples(text, reply),
-    )
-
-
-def _with_refusals(form: AnswerForm, refused: re.Pattern[str], refusal: AnswerForm) -> AnswerForm:
     def of(text: str) -> AnswerForm:
         return refusal if refused.search(text) else form
 
@@ -90,6 +68,18 @@ def _with_refusals(form: AnswerForm, refused: re.Pattern[str], refusal: AnswerFo
 
     return form._replace(
         normal=normal, expression=expression, samples=lambda text: of(text).samples(text)
+    )
+
+
+def _of_words(reply: tuple[str, ...]) -> AnswerForm:
+    if reply == (Form.EXACT,):
+        return answer_forms.EXACT
+    if reply == (Form.CASELESS,):
+        return answer_forms.CASELESS
+    return AnswerForm(
+        partial(_normal, reply=reply),
+        partial(_expression, reply=reply),
+        partial(_samples, reply=reply),
     )
 
 
@@ -146,15 +136,16 @@ def _expression(text: str, reply: tuple[str, ...]) -> str:
     flag = "(?i)" if Form.CASELESS in reply and text.lower() != text.upper() else ""
     if Form.FIRST_WORD in reply:
         return flag + (rf"{literally(words[0])}(\s[\s\S]*)?" if words else "")
-    each = [_word(word, reply) for word in words]
+    counts = Form.NUMBERS in reply or Form.COLUMNS in reply
+    each = [
+        _number_expression(_number(word))
+        if counts and _NUMBER.fullmatch(word)
+        else literally(word)
+        for word in words
+    ]
     if Form.ANY_ORDER in reply and len(words) > 1:
         return flag + _in_any_order(words, each)
     return flag + r"\s+".join(each)
-
-
-def _word(word: str, reply: tuple[str, ...]) -> str:
-    is_number = _NUMBER.fullmatch(word) and (Form.NUMBERS in reply or Form.COLUMNS in reply)
-    return _number_expression(_number(word)) if is_number else literally(word)
 
 
 def _number_expression(number: str) -> str:
@@ -250,63 +241,42 @@ def with_declared(kind: FeatureKind, declaration: Declaration, folder: Path) -> 
     commands = with_standard(declaration.commands, declaration.game)
     whole = declaration._replace(commands=commands, extends="")
     asks = [one for one in declaration.of_kind(Kind.ASKS) if not one.is_free]
-    own = (_DeclaredQuestion(one, kind.features, whole, folder).feature for one in asks)
+    own = (_ask_declared(one, kind.features, whole, folder) for one in asks)
     return kind._replace(features=(*kind.features, *own))
 
 
-class _DeclaredQuestion:
-    """One declared command, asked where a shipped feature would ask something else."""
+def _ask_declared(
+    command: DeclaredCommand, shipped: tuple[Feature, ...], whole: Declaration, folder: Path
+) -> Feature:
+    """Return the feature that asks a declared command where a shipped one asks something else."""
 
-    def __init__(
-        self,
-        command: DeclaredCommand,
-        shipped: tuple[Feature, ...],
-        whole: Declaration,
-        folder: Path,
-    ) -> None:
-        self._command = command
-        self._shipped = shipped
-        self._whole = whole
-        self._folder = folder
-
-    @property
-    def feature(self) -> Feature:
-        name = self._command.name
-        sentence = f"What {name} answers."
-        return Feature(name, sentence, self._find, self._steps, self._make, self._files)
-
-    def _find(self, moment: SceneMoment) -> str:
+    def find(moment: SceneMoment) -> str:
         """Return the shipped feature that a moment has, as the kind of its answer."""
-        return next((one.name for one in self._shipped if one.find(moment)), "")
+        return next((one.name for one in shipped if one.find(moment)), "")
 
-    def _at(self, moment: SceneMoment) -> Feature:
-        name = self._find(moment)
-        return next(one for one in self._shipped if one.name == name)
+    def at(moment: SceneMoment) -> Feature:
+        name = find(moment)
+        return next(one for one in shipped if one.name == name)
 
-    def _make(self, random: Random) -> SceneMoment | None:
-        return random.choice(self._shipped).make(random)
-
-    def _files(self, moment: SceneMoment, random: Random) -> Files:
-        return self._at(moment).files(moment, random)
-
-    def _steps(self, moment: SceneMoment, random: Random) -> list[SceneCommand]:
-        laid = [one for one in self._at(moment).steps(moment, random) if not one.asked]
-        return [*laid, *self._settings(random), self._draw(self._command, laid, random)]
-
-    def _settings(self, random: Random) -> Iterator[SceneCommand]:
-        """Yield what the teacher's commands set, which every test sets itself."""
-        drawer = Drawer(self._whole, random, self._folder)
-        for one in drawer.settings:
-            yield SceneCommand(drawer.command(one, ConversationState(self._whole)))
-
-    def _draw(
-        self, command: DeclaredCommand, setup: list[SceneCommand], random: Random
-    ) -> SceneCommand:
-        state = ConversationState(self._whole)
-        for one in setup:
+    def draw_steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
+        laid = [one for one in at(moment).steps(moment, random) if not one.asked]
+        # Every test sets itself what the teacher's commands set.
+        drawer, state = Drawer(whole, random, folder), ConversationState(whole)
+        settings = [SceneCommand(drawer.command(one, state)) for one in drawer.settings]
+        for one in laid:
             state.observe(one.command)
-        drawn = Drawer(self._whole, random, self._folder).command(command, state)
-        return SceneCommand(drawn, asked=True, why="This is what the reference answers.")
+        drawn = Drawer(whole, random, folder).command(command, state)
+        asked = SceneCommand(drawn, asked=True, why="This is what the reference answers.")
+        return [*laid, *settings, asked]
+
+    return Feature(
+        command.name,
+        f"What {command.name} answers.",
+        find,
+        draw_steps,
+        lambda random: random.choice(shipped).make(random),
+        lambda moment, random: at(moment).files(moment, random),
+    )
 
 
 # --- The specification of a declaration ----------------------------------------------------------
@@ -324,10 +294,13 @@ def specify(
     ``key``: its name. ``place``: the folder of its file, in which the reference is started.
     ``words``: the reference's command as this machine has it; empty without a reference.
     """
-    game = declaration.game
+    game, names = declaration.game, {one.name for one in declaration.commands}
+    # Nobody declares what every program has.
+    usual = ("name", "version", "list_commands", "known_command", "showboard")
+    standard = {name: form_of(STANDARD[name], DeclaredGame()) for name in usual}
     own = Specification(
         key,
-        _standard_forms() | {one.name: form_of(one, game) for one in declaration.commands},
+        standard | {one.name: form_of(one, game) for one in declaration.commands},
         signs=_NO_SIGNS,
         command_properties=properties_of(declaration),
         board=BoardKind(captures=False, letters=game.letters),
@@ -339,48 +312,23 @@ def specify(
         begun=partial(engine.BegunBoard, allowed=engine.Allowed(declaration)),
         own_mistakes=(),
     )
-    truth = _reference(own, declaration, place, words) if words else None
+    truth: Truth | None = None
+    if words:
+        told = declaration.reference
+        assert told is not None
+        translate = str(place / told.translate) if told.translate else ""
+        limits = told.sandbox, told.timeout, told.fresh
+        start = ProgramStart(
+            words, place, own.commands, *limits, game.protocol, refuses(game), translate
+        )
+        truth = ReferenceProgram(start, declaration, told.files)
     if not declaration.extends:
         return replace(own, told=truth)
-    return _beside(specification(declaration.extends), own, declaration, truth, place)
-
-
-def _reference(
-    specification: Specification, declaration: Declaration, place: Path, words: tuple[str, ...]
-) -> ReferenceProgram:
-    told = declaration.reference
-    assert told is not None
-    game = declaration.game
-    program = ProgramStart(
-        words,
-        place,
-        specification.commands,
-        told.sandbox,
-        told.timeout,
-        told.fresh,
-        game.protocol,
-        refuses(game),
-        str(place / told.translate) if told.translate else "",
-    )
-    return ReferenceProgram(program, declaration, told.files)
-
-
-def _beside(
-    shipped: Specification,
-    specification: Specification,
-    declaration: Declaration,
-    truth: Truth | None,
-    place: Path,
-) -> Specification:
-    """Return a specification that ships with commands of the teacher's own beside it."""
-    names = {one.name for one in declaration.commands}
+    shipped = specification(declaration.extends)
     return replace(
         shipped,
-        forms={**shipped.forms, **{name: specification.forms[name] for name in names}},
-        command_properties={
-            **shipped.command_properties,
-            **{name: specification.command_properties[name] for name in names},
-        },
+        forms={**shipped.forms, **{name: own.forms[name] for name in names}},
+        command_properties={**shipped.command_properties, **own.command_properties},
         told=truth and beside(shipped.truth, truth, declaration),
         own_commands=frozenset(names),
         about=partial(with_declared, declaration=declaration, folder=place),
@@ -395,15 +343,6 @@ def list_commands_on_board(engine: Engine, command: str) -> tuple[str, ...]:
     said = engine.said
     begun = [place for place, one in enumerate(said) if one.partition(" ")[0] in starts]
     return (*said[begun[-1] if begun else 0 :], command)
-
-
-def _standard_forms() -> dict[str, AnswerForm]:
-    """Return how replies to commands are compared that every program has and nobody declares."""
-    return {
-        name: form_of(STANDARD[name], DeclaredGame())
-        for name in ("name", "version", "list_commands", "known_command", "showboard", "quit")
-        if name in STANDARD
-    }
 
 
 # --- the properties of commands -----------------------------------------------------------------
@@ -422,12 +361,7 @@ def _properties(command: DeclaredCommand, settings: list[str]) -> CommandPropert
         return command_properties.STANDARD[command.name].among(parts).needing(*settings)
     names_file = bool(command.arguments and command.arguments[0].files)
     if command.kind == Kind.STARTS:
-        sized = {one.drawn for one in command.arguments} & {
-            Drawn.SIZE,
-            Drawn.COLUMN_COUNT,
-            Drawn.ROW_COUNT,
-        }
-        parts = BOARD if sized or names_file else MOVED
+        parts = BOARD if is_sized(command) or names_file else MOVED
         return CommandProperties(sets=parts, names_file=names_file, lays=names_file)
     if command.kind == Kind.SETS:
         return CommandProperties(sets=frozenset({command.name}), names_file=names_file)

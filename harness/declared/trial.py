@@ -234,38 +234,21 @@ class Trial:
 
     def hold_conversation(self) -> None:
         """Draw a conversation with the reference; ask others the same, and the reference more."""
-        heard = self._converse()
-        self.seen.conversations += 1
-        self._count(heard)
-        self._follow_moves(heard)
-        said = [one for one in heard if one.line]
-        if self.seen.conversations <= _FRESH:
-            self._compare_with_itself(said)
-        answers = [self._compare(name, said) for name in self._engines]
-        self._look_for_question(said, answers)
-        if self.seen.conversations <= _CHANGED:
-            self._try_wrong_moves(said)
-            self._try_choice(said)
-            self._try_without_questions(said)
-
-    def _converse(self) -> list[Exchange]:
-        engine = self._engine()
+        engine, drawer, seen = self._engine(), self._drawer, self.seen
         heard: list[Exchange] = []
 
         def answer(command: str) -> Reply:
             said = engine.said
             reply = engine.reply(command)
             line = " ".join(engine.said[len(said) :])
-            heard.append(Exchange(said, command, reply, line, command in self._drawer.wrong))
+            heard.append(Exchange(said, command, reply, line, command in drawer.wrong))
             return reply
 
-        self._drawer.wrong.clear()
-        self._drawer.draw(_LENGTHS[self.seen.conversations % len(_LENGTHS)], answer)
-        return heard
-
-    def _count(self, exchanges: Sequence[Exchange]) -> None:
-        for one in exchanges:
-            if tally := self.seen.tallies.get(one.name):
+        drawer.wrong.clear()
+        drawer.draw(_LENGTHS[seen.conversations % len(_LENGTHS)], answer)
+        seen.conversations += 1
+        for one in heard:
+            if tally := seen.tallies.get(one.name):
                 refused = self._refuses(one.reply)
                 tally.asked += 1
                 tally.right += not one.is_bad
@@ -273,6 +256,16 @@ class Trial:
                 tally.texts.update([one.reply.text] * (not one.reply.is_refusal))
                 tally.errors += not one.reply.ok
                 tally.refusal = tally.refusal or (one.reply.text if refused else "")
+        self._follow_moves(heard)
+        said = [one for one in heard if one.line]
+        if seen.conversations <= _FRESH:
+            self._compare_with_itself(said)
+        answers = [self._compare(name, said) for name in self._engines]
+        self._look_for_question(said, answers)
+        if seen.conversations <= _CHANGED:
+            self._try_wrong_moves(said)
+            self._try_choice(said)
+            self._try_without_questions(said)
 
     def _follow_moves(self, exchanges: Sequence[Exchange]) -> None:
         """Count what happens to moves right after each reply to a question; and ends of games."""
@@ -404,12 +397,11 @@ class Trial:
 
     def _is_right(self, exchange: Exchange, reply: Reply) -> bool:
         """Whether the reference's own play accepts a choice."""
-        return accepts(
-            self._engine().after(exchange.commands), exchange.command, exchange.reply, reply
-        )
+        engine = self._engine().after(exchange.commands)
+        return accepts(engine, exchange.command, exchange.reply, reply)
 
     def _kind(self, exchange: Exchange) -> str:
-        command = self._declaration.command(exchange.name)
+        command = self._declaration.of_line(exchange.command)
         return command.kind if command else Kind.ASKS
 
     def _engine(self) -> ReferenceEngine:

@@ -59,27 +59,22 @@ def _shares_cores() -> bool:
     return not found or not all(text.isdigit() for text in found)
 
 
-# --- The clock of an engine: it stands still while the engine is kept from the processor ---------
-# A time limit is about the engine, not about the machine. So three kinds of time do not count:
+# The clock of an engine stands still while the engine is kept from the processor: a time limit is
+# about the engine, not about the machine. So three kinds of time do not count:
 #
-# - *Waiting for a processor.* ``/proc/PID/task/TID/schedstat`` has how long each thread ran and
-# how long it was ready to run without running, in nanoseconds. Between two looks the thread that
-# waited most counts, for the answer may depend on it. The engine's own threads may be what it
-# waits for: so at least as much counts as the engine computed, divided by the cores. - *The
-# harness stood still* (a stop signal, a frozen container, a paused machine): it woke much later
-# than it had asked to, and had not waited for a processor itself. - *The engine was stopped* by a
-# signal. It may have done so itself, and nobody can tell: so this is forgiven for as long as the
-# limit, and counts from then on.
+# - Waiting for a processor. ``/proc/PID/task/TID/schedstat`` has how long each thread ran and how
+#   long it was ready to run without running, in nanoseconds. Between two looks the thread that
+#   waited most counts, for the answer may depend on it. The engine's own threads may be what it
+#   waits for: so at least as much counts as the engine computed, divided by the cores.
+# - The harness stood still (a stop signal, a frozen container, a paused machine): it woke much
+#   later than it had asked to, and had not waited for a processor itself.
+# - The engine was stopped by a signal. It may have done so itself, and nobody can tell: so this is
+#   forgiven for as long as the limit, and counts from then on.
 #
 # Sleeping counts, for whatever reason: an engine that waits without wanting the processor hangs.
-#
 # What the engine computes is told in seconds of the reference machine where it is known how fast
-# this one is (:attr:`EngineClock.pace`): a second of sleep is the same everywhere, one of
-# computing is not.
-#
-# Threads that end between two looks lose their figures, a hundredth of a second for most. Where
-# the kernel keeps no such figures, all time counts.
-
+# this one is (:attr:`EngineClock.pace`). Threads that end between two looks lose their figures, a
+# hundredth of a second for most. Where the kernel keeps no such figures, all time counts.
 
 LOOK = 0.05  # seconds between two looks
 _FIRST_LOOK = 0.01  # seconds, where commands are sent one by one or a few at a time
@@ -282,12 +277,10 @@ class EngineClock:
             return False
         self.look()
         if self._count_left() > 0 and monotonic() >= self._ends:
-            what = f"an engine had not used up its time limit after {self._measure_wait():.0f} s"
+            waited = monotonic() - self._began
+            what = f"an engine had not used up its time limit after {waited:.0f} s"
             raise StarvedError(f"the machine is too busy: {what}")
         return self._count_left() <= 0
-
-    def _measure_wait(self) -> float:
-        return monotonic() - self._began
 
     def look(self) -> None:
         """Take note of what the engine did since the last time."""

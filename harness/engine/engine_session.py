@@ -148,7 +148,8 @@ class EngineSession:
         """
         wanted = len(replies) + len(lines)
         if self._surplus:
-            replies += self._take_surplus(len(lines))
+            replies += self._surplus[: len(lines)]
+            self._surplus = self._surplus[len(lines) :]
         try:
             if self._strict:
                 self.leave_out_unasked(judged)
@@ -267,7 +268,8 @@ class EngineSession:
             except EngineError as error:
                 if error.kind is not FailureKind.TIMEOUT:
                     raise
-                if self._is_asleep() and self._clock.now() < deadline:
+                is_asleep = self._clock.computed - self._computed < _AWAKE * self._patience
+                if is_asleep and self._clock.now() < deadline:
                     self.rest = deadline - self._clock.now()
                     raise EngineIdleError(error.failure) from None
         return self._read_or_cut(deadline)
@@ -312,9 +314,6 @@ class EngineSession:
                 if error.kind is not FailureKind.TIMEOUT or not (computes and is_of_command):
                     raise
 
-    def _is_asleep(self) -> bool:
-        return self._clock.computed - self._computed < _AWAKE * self._patience
-
     def wait_on(self) -> None:
         """Begin to wait for an engine that was left, for the rest of its limit."""
         self._file_ends = NEVER  # the rest of the limit was within it
@@ -343,10 +342,6 @@ class EngineSession:
         """
         self._clock.note_sleep(sleep)
         return self._clock.is_over()
-
-    def _take_surplus(self, count: int) -> list[Reply]:
-        taken, self._surplus = self._surplus[:count], self._surplus[count:]
-        return taken
 
     def _note_surplus(self, command: str) -> None:
         if not self.answers_too_often:
@@ -380,10 +375,16 @@ class EngineSession:
             return
         self._ended = True
         end = self._process.finish(patience)
-        if patience:
-            self._warn_of_end(end.status)
+        farewell = self._protocol.farewell
+        if patience and end.status is None:
+            self.warnings.append(
+                f"the engine still ran {self._limits.quit:g} s after {farewell};"
+                " it was ended by force"
+            )
+        elif patience and end.status:
+            self.warnings.append(f"after {farewell} the engine {describe_end(end.status)}")
         if self._splitter.split(end.output[: self._protocol.end(end.output)]):
-            self._note_surplus(f"'{self._protocol.farewell}'")
+            self._note_surplus(f"'{farewell}'")
         if self._splitter.not_utf8:
             self.warnings.append("some replies were not UTF-8")
         if self._process.stderr.overflows:
@@ -395,16 +396,6 @@ class EngineSession:
             self.warnings.append(
                 f"the engine left processes behind ({', '.join(end.leftovers)}); they were ended"
             )
-
-    def _warn_of_end(self, status: int | None) -> None:
-        if status is None:
-            self.warnings.append(
-                f"the engine still ran {self._limits.quit:g} s after {self._protocol.farewell};"
-                " it was ended by force"
-            )
-        elif status:
-            said = f"after {self._protocol.farewell} the engine {describe_end(status)}"
-            self.warnings.append(said)
 
     @property
     def stderr(self) -> str:
@@ -433,15 +424,12 @@ class EngineSession:
         text, rest = f"The engine {how.text}", f"{when}{cut}.{self._hint()}{said}"
         if how.limit is None:
             text, rest = text + rest, ""
-        reason = words.reason or self._reason_at_start(error.failure)
+        reason = words.reason
+        if not reason and self._silent_so_far and self._started_in:
+            # What is the same for all that break in this way at their start, in any folder.
+            reason = error.failure.without_measurements.message
         computed = self._part_computed()
         return type(error)(Failure(how.kind, text, None, reason, computed, how.limit, rest))
-
-    def _reason_at_start(self, failure: Failure) -> str:
-        """Return what is the same for all that break in this way at their start, in any folder."""
-        if not (self._silent_so_far and self._started_in):
-            return ""
-        return failure.without_measurements.message
 
     def _when(self, command: str, kind: FailureKind) -> str:
         if not self._silent_so_far:

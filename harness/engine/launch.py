@@ -15,13 +15,14 @@ import sys
 import time
 from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from harness import signals
 from harness.engine.plain_engine import PlainEngine
 from harness.errors import EngineError, UsageError
 from harness.file_system import join_path
+from harness.processes import read
 from harness.records import Failure, FailureKind
 from harness.signals import SIGKILL
 from harness.typed import NamedTuple, Protocol
@@ -33,14 +34,11 @@ if TYPE_CHECKING:
 
 # Debian keeps its engines (gnugo) where root's PATH does not look.
 GAME_FOLDERS = ("/usr/games", "/usr/local/games")
-
 ORACLE = "gtp-oracle"  # our own engine, which is found without a PATH, too
-
 # With it, Python writes a reply that was not flushed. No engine is given our own: it would pass
 # here, and hang where others run it.
 UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 NOTHING_MORE: Mapping[str, str] = {}
-
 _SIGTERM_PATIENCE = 0.25
 
 
@@ -202,8 +200,8 @@ class PlainLauncher:
 def _start(
     words: list[str], folder: str, output: int | None, more: Mapping[str, str]
 ) -> PlainEngine:
-    ours = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
-    variables = {**ours, **more}
+    variables = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
+    variables |= more
     if hasattr(os, "pidfd_open"):
         return PlainEngine(words, folder, output, variables)
     from harness.engine.plain_engine import WatchedEngine
@@ -249,7 +247,6 @@ def _why_not(path: str, error: OSError) -> str:
     return f"The engine {path} could not be started: {reason}."
 
 
-# --- Processes that a program leaves behind: found and ended, however they hid -------------------
 # On Linux this process declares itself a *subreaper* (``prctl(2)``): a process whose parent is
 # gone becomes our child instead of init's, so that even a daemon that forked twice can be found.
 # No process can enter our session from another one; hence a child of ours in a foreign session,
@@ -257,7 +254,6 @@ def _why_not(path: str, error: OSError) -> str:
 # runs engines in a process of his own should not start daemons in it meanwhile. Of engines in
 # several threads at once, nobody can tell whose it is: all of it ends with the first of them. In a
 # sandbox each has its own.)
-
 
 _PR_SET_CHILD_SUBREAPER = 36
 _PATIENCE = 1.0  # seconds for killed processes to be gone; only a kernel at fault needs more
@@ -295,17 +291,8 @@ def children() -> list[int]:
     found: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir("/proc/self/task"):
-            found += map(int, _read(f"/proc/self/task/{thread}/children").split())
+            found += map(int, read(f"/proc/self/task/{thread}/children").split())
     return found
-
-
-def _read(path: str) -> bytes:
-    """Return a small file of /proc, a third as fast with :class:`pathlib.Path`."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        return os.read(descriptor, 1 << 16)
-    finally:
-        os.close(descriptor)
 
 
 def end_leftovers(exempt_pids: frozenset[int]) -> list[str]:
@@ -325,7 +312,13 @@ def end_leftovers(exempt_pids: frozenset[int]) -> list[str]:
             if time.monotonic() > deadline:
                 break
             time.sleep(0.001)
-    return [_times(name, count) for name, count in Counter(names.values()).items()]
+    return count_names(names.values())
+
+
+def count_names(names: Iterable[str]) -> list[str]:
+    """Return each name once, with how often it is there if that is more than once."""
+    counted = Counter(names).items()
+    return [f"{name} × {count}" if count > 1 else name for name, count in counted]
 
 
 @contextlib.contextmanager
@@ -345,10 +338,6 @@ def end_on_exit() -> Iterator[None]:
         raise
 
 
-def _times(name: str, count: int) -> str:
-    return f"{name} × {count}" if count > 1 else name
-
-
 def _orphans(exempt_pids: frozenset[int]) -> list[_LeftProcess]:
     own = os.getsid(0)
     strangers = [pid for pid in children() if pid not in exempt_pids and pid not in engines]
@@ -359,7 +348,7 @@ def _orphans(exempt_pids: frozenset[int]) -> list[_LeftProcess]:
 def _process(pid: int) -> _LeftProcess | None:
     """Read ``/proc/PID/stat``: ``pid (name) state parent group session …``."""
     try:
-        text = _read(f"/proc/{pid}/stat").decode(errors="replace")
+        text = read(f"/proc/{pid}/stat")
     except OSError:
         return None
     start, end = text.index("("), text.rindex(")")

@@ -81,15 +81,14 @@ class PlainEngine:
         return None
 
 
-# --- A started program where the system has no descriptors of processes, as macOS ----------------
-# There :func:`os.pidfd_open` is missing, and in Python 3.11 ``waitid(2)`` too: nothing that can be
-# polled tells of a process's end, and none can be looked at without being collected. So a thread
-# waits for each. What has ended is collected at once, and its id may be another's from then on;
-# what it left in its session is ended a moment later, which is too soon for that to happen.
-
-
 class WatchedEngine(PlainEngine):
-    """A process that a thread waits for; see :class:`~harness.engine.launch.StartedEngine`."""
+    """A process that a thread waits for, where the system has no descriptors of processes.
+
+    On macOS :func:`os.pidfd_open` is missing, and in Python 3.11 ``waitid(2)`` too: nothing that
+    can be polled tells of a process's end, and none can be looked at without being collected. What
+    has ended is collected at once, and its id may be another's from then on; what it left in its
+    session is ended a moment later, which is too soon for that to happen.
+    """
 
     def __init__(
         self,

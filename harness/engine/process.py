@@ -31,7 +31,7 @@ from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import IO, NoReturn
+    from typing import IO
 
 _READ_SIZE = 1 << 16  # what a Linux pipe holds
 # How long a dead engine's output may still trickle in, held open by something it started; and how
@@ -214,15 +214,11 @@ class _Output(fdspawn):  # type: ignore[misc]
         with contextlib.suppress(TIMEOUT, EOF, StarvedError):
             while not (self.exited and self.flag_eof) and self._clock.now() < self.deadline:
                 if self.child_fd in self._wait_until_ready():
-                    data += self._read_or_forget()[: max(0, keep - len(data))]
-        return data
-
-    def _read_or_forget(self) -> bytes:
-        try:
-            data: bytes = SpawnBase.read_nonblocking(self, _READ_SIZE)
-        except EOF:  # from now on the descriptor would always be ready
-            self._poll.unregister(self.child_fd)
-            return b""
+                    try:
+                        more = SpawnBase.read_nonblocking(self, _READ_SIZE)
+                        data += more[: max(0, keep - len(data))]
+                    except EOF:  # from now on the descriptor would always be ready
+                        self._poll.unregister(self.child_fd)
         return data
 
     def stirs(self) -> bool:
@@ -252,7 +248,13 @@ class _Output(fdspawn):  # type: ignore[misc]
         if ready != self._replies_alone:
             # Do what is to be done at once when more than a reply has come.
             if self._stderr_fd in ready:
-                self._take_stderr()
+                data = os.read(self._stderr_fd, _READ_SIZE)
+                self.stderr.add(data)
+                self._left -= len(data)  # anyone who waits for a reply will find out
+                if not data:
+                    self._poll.unregister(self._stderr_fd)
+                if self._clock.now() > self.deadline:  # under a flood poll is never empty-handed
+                    raise TIMEOUT("")
             if self._exit in ready:
                 self._poll.unregister(self._exit)
                 self.exited = True
@@ -278,28 +280,14 @@ class _Output(fdspawn):  # type: ignore[misc]
         return []
 
     def _sleep(self) -> list[tuple[int, int]]:
-        is_endless = self.deadline == NEVER
-        while not (events := self._nap(is_endless)):
+        poll, is_endless = self._poll, self.deadline == NEVER
+        while not (events := poll.poll(_NAP) if is_endless else self._clock.sleep(poll)):
             self.on_wait()
             if not is_endless and self._clock.is_over():
-                # It may have answered while we could not look.
-                return self._poll.poll(0) or self._give_up()
+                if events := poll.poll(0):  # it may have answered while we could not look
+                    break
+                raise TIMEOUT("")
         return events
-
-    def _nap(self, is_endless: bool) -> list[tuple[int, int]]:
-        return self._poll.poll(_NAP) if is_endless else self._clock.sleep(self._poll)
-
-    def _give_up(self) -> NoReturn:
-        raise TIMEOUT("")
-
-    def _take_stderr(self) -> None:
-        data = os.read(self._stderr_fd, _READ_SIZE)
-        self.stderr.add(data)
-        self._left -= len(data)  # anyone who waits for a reply will find out
-        if not data:
-            self._poll.unregister(self._stderr_fd)
-        if self._clock.now() > self.deadline:  # under a flood poll never comes back empty-handed
-            self._give_up()
 
 
 def too_much(size: int, maximum: int, name: str) -> EngineError:

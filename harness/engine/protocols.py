@@ -46,7 +46,18 @@ class StatusLast(Protocol):
         return is_status and data[-1:] == b"\n" and CR not in data
 
     def finder(self) -> Finder:
-        return _Finder().end
+        begun = b""  # the first bytes of the line that has not ended; it is all they tell
+
+        def end(window: bytes, new_size: int) -> int:
+            """Look for status lines in output that comes in pieces, however small, each once."""
+            nonlocal begun
+            data = begun + window[len(window) - new_size :]
+            found = self.end(data)
+            line = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+            begun = data[line : line + 2]
+            return len(window) - len(data) + found if found else 0
+
+        return end
 
     def splitter(self, *, strict: bool) -> Splitter:
         return _StatusSplitter()
@@ -62,21 +73,6 @@ class StatusLast(Protocol):
         if is_known(reply.status):
             return ""
         return f"ends with {reply.status[:_SHOWN]!r}, expected {EXPECTED}"
-
-
-class _Finder:
-    """Looks for status lines in output that comes in pieces, however small, each once."""
-
-    def __init__(self) -> None:
-        self._begun = b""  # the first bytes of the line that has not ended; it is all they tell
-
-    def end(self, window: bytes, new_size: int) -> int:
-        """See :data:`harness.engine.replies.Finder`."""
-        data = self._begun + window[len(window) - new_size :]
-        found = STATUS_LAST.end(data)
-        line = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-        self._begun = data[line : line + 2]
-        return len(window) - len(data) + found if found else 0
 
 
 class _StatusSplitter(Splitter):
@@ -110,11 +106,6 @@ class _StatusSplitter(Splitter):
 
 
 STATUS_LAST = StatusLast()
-
-
-# --- The table of protocols ----------------------------------------------------------------------
-
-
 _PROTOCOLS = {one.name: one for one in (GTP, STATUS_LAST)}
 
 
@@ -128,9 +119,6 @@ def find_protocol(name: str) -> Protocol:
         known = " and ".join(map(repr, _PROTOCOLS))
         raise UsageError(f"unknown protocol {name!r}; there are {known}")
     return _PROTOCOLS[name]
-
-
-# --- Much that is sent to an engine, while the harness does something else -----------------------
 
 
 class Ahead:

@@ -28,10 +28,8 @@ CR = ord("\r")  # a number is looked for in bytes ten times as fast as bytes are
 _END_WITH_CR = rb"\n\r?\n|\n\r|\r\r"
 _UNDECODED = "[\udc80-\udcff]"
 _REPLY_START = rb"(?m)^[=?]"
-
 _TAB = r"[=?][0-9]*\t"
 _ID = r"[=?]([0-9]+)"
-
 _MEMO_LENGTH = 48
 _MEMO_SIZE = 4096
 _new = tuple.__new__
@@ -127,9 +125,6 @@ class Splitter:
         return _new(Reply, (raw[0] == "=", text, raw, 0.0, before, ""))
 
 
-# --- protocols ---------------------------------------------------------------------------------
-
-
 class Protocol:
     """The Go Text Protocol."""
 
@@ -173,9 +168,6 @@ class Protocol:
 
 
 GTP = Protocol()
-
-
-# --- The beginning and the end of a stream that may be endless -----------------------------------
 
 
 class BothEnds:

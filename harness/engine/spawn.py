@@ -1,7 +1,8 @@
 """A program started on three pipes, as :class:`subprocess.Popen` does it.
 
-Without :mod:`subprocess`: what that loads takes longer than the commands of a small file. The
-kernel's way is the same, a process that shares our memory until it executes the program.
+Without :mod:`subprocess`: what that loads takes longer than the commands of a small file. And
+without :mod:`ctypes`, which takes three times as long to load as what it is built on. The kernel's
+way is the same, a process that shares our memory until it executes the program.
 
 The C library's ``posix_spawn(3)`` is called as it is, for :func:`os.posix_spawn` cannot tell the
 program's working directory: ours would have to be another one meanwhile, and with it that of all
@@ -12,14 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from _ctypes import (  # ctypes, which is built on it, takes three times as long to load
-    Array,
-    _SimpleCData,
-    byref,
-    call_function,
-    dlopen,
-    dlsym,
-)
+from _ctypes import Array, _SimpleCData, byref, call_function, dlopen, dlsym
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from io import FileIO
@@ -124,7 +118,12 @@ def _execute(
         _call("posix_spawn_file_actions_addchdir_np", actions, os.fsencode(folder))
         for place, descriptor in enumerate(streams):
             _call("posix_spawn_file_actions_adddup2", actions, descriptor, place)
-        _close_others(actions)
+        # Let the program have no file that we inherited ourselves; it never gets others of ours.
+        if _closes_at_once():
+            _call(_CLOSE_FROM, actions, _STANDARD)
+        else:
+            for descriptor in _list_inherited_files():
+                _call("posix_spawn_file_actions_addclose", actions, descriptor)
         _call("posix_spawnattr_setflags", attributes, _SETSIGDEF | _SETSIGMASK | _SETSID)
         _call("posix_spawnattr_setsigdefault", attributes, byref(_signals(CHANGEABLE)))
         _call("posix_spawnattr_setsigmask", attributes, byref(_signals(())))
@@ -153,15 +152,6 @@ def _signals(numbers: Sequence[int]) -> Array[Any]:
     for number in numbers:
         _call("sigaddset", byref(found), number)
     return found
-
-
-def _close_others(actions: object) -> None:
-    """Let the program have no file that we inherited ourselves; it never gets others of ours."""
-    if _closes_at_once():
-        _call(_CLOSE_FROM, actions, _STANDARD)
-        return
-    for descriptor in _list_inherited_files():
-        _call("posix_spawn_file_actions_addclose", actions, descriptor)
 
 
 @cache

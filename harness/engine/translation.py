@@ -155,9 +155,6 @@ def _in_order(text: str, order: Sequence[int]) -> str:
     return " ".join(words[place - 1] for place in order)
 
 
-# --- reading -----------------------------------------------------------------------------------
-
-
 def read(path: str) -> Translation:
     """Read a table.
 
@@ -175,23 +172,17 @@ def read(path: str) -> Translation:
         raise AssignmentError(f"is not TOML: {error}", path) from None
     values = toml_schema.read_table(table, _SCHEMA, place)
     values |= {"arguments": (), "reply": ()}
-    names, own = values.pop("names"), values.pop("command")
-    everywhere = _rules(values)
-    return Translation(everywhere, _of_commands(own, values, place.at("command")), names)
-
-
-def _of_commands(table: object, defaults: dict[str, Any], place: KeyPlace) -> dict[str, Rules]:
-    """Read what holds for single commands: what they leave out is as everywhere."""
-    if not isinstance(table, dict):
-        place.refuse(table, "a table for each command, such as [command.play]")
-    found = {}
-    for name, own in table.items():
-        fields = {
-            key: Field(field.read, defaults.get(key, field.default))
-            for key, field in _OF_ONE.items()
-        }  # what it leaves out is as everywhere
-        found[name] = _rules(toml_schema.read_table(own, fields, place.at(name)))
-    return found
+    names, commands, place = values.pop("names"), values.pop("command"), place.at("command")
+    if not isinstance(commands, dict):
+        place.refuse(commands, "a table for each command, such as [command.play]")
+    fields = {  # what a command leaves out is as everywhere
+        key: Field(field.read, values.get(key, field.default)) for key, field in _OF_ONE.items()
+    }
+    found = {
+        name: _rules(toml_schema.read_table(own, fields, place.at(name)))
+        for name, own in commands.items()
+    }
+    return Translation(_rules(values), found, names)
 
 
 def _rules(values: dict[str, Any]) -> Rules:
@@ -203,10 +194,6 @@ def _rules(values: dict[str, Any]) -> Rules:
 def _words(value: Any, place: KeyPlace) -> dict[str, str]:
     """Read a table of words: ours, in small letters, and the engine's."""
     return {our.lower(): their for our, their in _pairs(value, place, _WORD).items()}
-
-
-def _names(value: Any, place: KeyPlace) -> dict[str, str]:
-    return _pairs(value, place, r"\S+")
 
 
 def _pairs(value: Any, place: KeyPlace, expression: str) -> dict[str, str]:
@@ -248,6 +235,6 @@ _OF_ONE = {
 }
 _SCHEMA = {
     **{key: _OF_ONE[key] for key in ("words", "transposed", "colors", "letters")},
-    "names": Field(_names, {}),
+    "names": Field(lambda value, place: _pairs(value, place, r"\S+"), {}),
     "command": Field(lambda value, _: value, {}),
 }

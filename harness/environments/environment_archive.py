@@ -49,9 +49,6 @@ class DamagedError(HarnessError):
     """An archive that is not an environment as :func:`pack` writes them."""
 
 
-# --- out ---------------------------------------------------------------------------------------
-
-
 def pack(folder: Path, into: Path) -> int:
     """Write an environment into an archive, alike for alike ones; return the bytes of its files.
 
@@ -67,8 +64,18 @@ def pack(folder: Path, into: Path) -> int:
         gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.GNU_FORMAT) as archive,
     ):
-        archive.addfile(_entry(_ABOUT, len(about)), io.BytesIO(about))
-        return len(about) + sum(_add_file(archive, folder, name) for name in names)
+        member, total = tarfile.TarInfo(_ABOUT), len(about)
+        member.size = total
+        archive.addfile(member, io.BytesIO(about))
+        for name in names:
+            status = (folder / name).stat()
+            member = tarfile.TarInfo(name)
+            member.size, member.mtime = status.st_size, int(status.st_mtime)
+            member.mode = file_system.file_mode(is_program=bool(status.st_mode & 0o100))
+            with (folder / name).open("rb") as file:
+                archive.addfile(member, file)
+            total += status.st_size
+        return total
 
 
 def state(folder: Path) -> str:
@@ -98,14 +105,11 @@ def _refuse_what_is_elsewhere(folder: Path, names: Collection[str]) -> None:
             raise UnsendableError(f"{name!r} is not the name of a file that can be sent")
         if (folder / name).is_symlink():
             raise UnsendableError(f"{name} is a link")
-        if name.endswith(".pth") and _leads_elsewhere((folder / name).read_bytes()):
+        lines = (folder / name).read_bytes().splitlines() if name.endswith(".pth") else ()
+        if any(line.startswith((b"/", b"..")) for line in lines):
             raise UnsendableError(f"{name} leads to a folder elsewhere")
         if name.endswith("/direct_url.json") and _is_editable((folder / name).read_bytes()):
             raise UnsendableError(f"{Path(name).parent.stem} is installed in place (editable)")
-
-
-def _leads_elsewhere(text: bytes) -> bool:
-    return any(line.startswith((b"/", b"..")) for line in text.splitlines())
 
 
 def _is_editable(text: bytes) -> bool:
@@ -114,25 +118,6 @@ def _is_editable(text: bytes) -> bool:
         return bool(json.loads(text).get("dir_info", {}).get("editable"))
     except (ValueError, AttributeError, RecursionError):
         return True  # nobody knows where it lies
-
-
-def _add_file(archive: tarfile.TarFile, folder: Path, name: str) -> int:
-    told = (folder / name).stat()
-    with (folder / name).open("rb") as file:
-        one = _entry(name, told.st_size)
-        one.mode = file_system.file_mode(is_program=bool(told.st_mode & 0o100))
-        one.mtime = int(told.st_mtime)
-        archive.addfile(one, file)
-    return told.st_size
-
-
-def _entry(name: str, size: int) -> tarfile.TarInfo:
-    one = tarfile.TarInfo(name)
-    one.size = size
-    return one
-
-
-# --- in ----------------------------------------------------------------------------------------
 
 
 def unpack(archive: Path, folder: Path, base: Interpreter, most: int) -> None:
@@ -232,9 +217,6 @@ def inspect_unrun(folder: Path) -> Interpreter:
     return interpreters.inspect_python(str(folder / "bin" / "python3"), str(packages))
 
 
-# --- libraries ---------------------------------------------------------------------------------
-
-
 def _unloadable(folder: Path, names: Collection[str]) -> Iterator[str]:
     """Yield the compiled modules and libraries that need something that this machine has not.
 
@@ -245,12 +227,9 @@ def _unloadable(folder: Path, names: Collection[str]) -> Iterator[str]:
     ldd = shutil.which("ldd")
     if libraries and ldd is None:
         raise UsageError("there is no ldd on this machine")
-    return (name for name in libraries if not _is_loadable(str(ldd), folder / name))
-
-
-def _is_loadable(ldd: str, library: Path) -> bool:
-    """Whether the loader finds all that a library needs, in versions that are new enough."""
-    done = subprocess.run(
-        [ldd, str(library)], capture_output=True, text=True, errors="replace", check=False
-    )
-    return done.returncode == 0 and "not found" not in done.stdout + done.stderr
+    for name in libraries:
+        words = [str(ldd), str(folder / name)]
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+        # The loader must find all that a library needs, in versions that are new enough.
+        if done.returncode or "not found" in done.stdout + done.stderr:
+            yield name

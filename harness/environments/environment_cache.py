@@ -22,13 +22,7 @@ from typing import NamedTuple
 from harness import file_system
 from harness.environments import environment_archive, interpreters
 from harness.environments.environment_archive import UnsendableError
-from harness.environments.interpreters import (
-    DeclaredEnvironment,
-    Interpreter,
-    PackedEnvironment,
-    digest,
-    fingerprint,
-)
+from harness.environments.interpreters import DeclaredEnvironment, Interpreter, PackedEnvironment
 from harness.errors import UsageError
 
 _RECORD = "environment.json"
@@ -59,7 +53,7 @@ def root() -> Path:
 def key(base: Interpreter, environment: DeclaredEnvironment) -> str:
     """Return the name of the folder for an environment made from the Python ``base``."""
     parts = (base.version, base.implementation, base.platform, environment.requirements)
-    return f"python{base.version}-{digest(*parts)[:12]}"
+    return f"python{base.version}-{interpreters.digest(*parts)[:12]}"
 
 
 def find(name: str) -> Stored | None:
@@ -97,7 +91,19 @@ def make(name: str, build: Callable[[Path], Stored]) -> Stored:
     Raises:
         UsageError: the cache cannot be written to, or ``build`` failed.
     """
-    _make_root()
+    try:
+        if os.geteuid() == 0:  # engines are other users
+            file_system.make_open(root())
+        root().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot make {root()}: {error.strerror}; XDG_CACHE_HOME names another folder"
+        ) from None
+    if os.geteuid() == 0 and not interpreters.is_open(str(root())):
+        raise UsageError(
+            f"other users cannot enter {root()}, and as root engines run as another user: let"
+            " XDG_CACHE_HOME name a folder that they can read"
+        )
     with _lock(name, fcntl.LOCK_EX):
         if found := find(name):
             return found
@@ -116,22 +122,6 @@ def make(name: str, build: Callable[[Path], Stored]) -> Stored:
     if made is None:
         raise UsageError(f"the environment {root() / name} was built and does not run")
     return made
-
-
-def _make_root() -> None:
-    try:
-        if os.geteuid() == 0:  # engines are other users
-            file_system.make_open(root())
-        root().mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"cannot make {root()}: {error.strerror}; XDG_CACHE_HOME names another folder"
-        ) from None
-    if os.geteuid() == 0 and not interpreters.is_open(str(root())):
-        raise UsageError(
-            f"other users cannot enter {root()}, and as root engines run as another user: let"
-            " XDG_CACHE_HOME name a folder that they can read"
-        )
 
 
 def open_to_all(folder: Path) -> None:
@@ -157,9 +147,6 @@ def remove(name: str) -> None:
         shutil.rmtree(root() / name, ignore_errors=True)
         for ending in (_PACKED, _PACKED_RECORD):
             (root() / f".{name}{ending}").unlink(missing_ok=True)
-
-
-# --- as an archive ------------------------------------------------------------------------------
 
 
 def of_program(program: str) -> Stored | None:
@@ -202,7 +189,9 @@ def _find_packed(record: Path, archive: Path, state: str) -> PackedEnvironment |
 
 def _pack(environment: Stored, archive: Path) -> PackedEnvironment:
     unrun = environment_archive.inspect_unrun(environment.folder)
-    if fingerprint(unrun) != fingerprint(interpreters.inspect_python(environment.program)):
+    fingerprint = interpreters.fingerprint(unrun)
+    own = interpreters.inspect_python(environment.program)
+    if fingerprint != interpreters.fingerprint(own):
         raise UnsendableError("packages are found in other folders than its own")
     unfinished = archive.with_name(f"{_UNFINISHED}{archive.name}")
     try:
@@ -211,7 +200,7 @@ def _pack(environment: Stored, archive: Path) -> PackedEnvironment:
     finally:
         unfinished.unlink(missing_ok=True)
     sha256, packed_size = _sha256(archive), archive.stat().st_size
-    return PackedEnvironment(sha256, packed_size, size, unrun.base, fingerprint(unrun))
+    return PackedEnvironment(sha256, packed_size, size, unrun.base, fingerprint)
 
 
 def _sha256(path: Path) -> str:
@@ -249,10 +238,6 @@ def _lock(name: str, operation: int) -> Iterator[None]:
         os.close(descriptor)
 
 
-# --- Making an environment: with uv if it is installed, else with venv and pip -------------------
-# Packages come from the index that these tools are set to. Nothing of a submission is read.
-
-
 _LAST = 12  # lines of what a tool said that are shown when it fails
 # What would send the tools into another environment, or another Python into this one.
 _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE")
@@ -263,14 +248,20 @@ def build(
 ) -> Stored:
     """Make an environment in ``folder``, from the Python ``base``.
 
+    With uv, else with venv and pip. Packages come from the index that these tools are set to.
+    Nothing of a submission is read.
     ``base_folder``: the folder that relative paths in the requirements start from.
 
     Raises:
         UsageError: it cannot be made; has the last words of the tool.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    uv = shutil.which("uv")
-    tool = _with_uv(uv, folder, base) if uv else _with_pip(folder, base)
+    if uv := shutil.which("uv"):
+        _run([uv, "venv", "--quiet", "--no-project", "--python", base.program, str(folder)])
+        python = str(folder / "bin" / "python3")
+        tool = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python]
+    else:
+        tool = _with_pip(folder, base)
     if environment.requirements.strip():
         written = folder / "requirements.txt"
         written.write_text(environment.requirements, encoding="utf-8")
@@ -278,13 +269,6 @@ def build(
         _run([*tool, "-r", "-" if uv else str(written)], base_folder, environment.requirements)
     built = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return Stored(folder, base.version, environment.requirements, built, "uv" if uv else "pip")
-
-
-def _with_uv(uv: str, folder: Path, base: Interpreter) -> list[str]:
-    """Make an empty environment; return the command that installs into it."""
-    _run([uv, "venv", "--quiet", "--no-project", "--python", base.program, str(folder)])
-    python = str(folder / "bin" / "python3")
-    return [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python]
 
 
 def _with_pip(folder: Path, base: Interpreter) -> list[str]:

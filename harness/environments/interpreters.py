@@ -104,11 +104,8 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-# --- Pythons on this machine: where they are, and what they say of themselves --------------------
 # The harness's own environment is not a candidate. What is installed there, NumPy above all, is
 # what the harness needs; an engine that got it would be judged by an accident of this machine.
-
-
 _PATIENCE = 60.0  # seconds; a Python describes itself in 0.05
 _USUAL = ("/usr/local/bin", "/usr/bin", "/bin")
 _ENVIRONMENTS = (".venv", "venv", "env")  # what they are usually called
@@ -146,17 +143,11 @@ def inspect_python(program: str, package_folder: str = "") -> Interpreter:
     Raises:
         UsageError: it is not a Python 3 that runs.
     """
-    alone = (
-        ["-I", "-S", "-c", _SCRIPT, package_folder] if package_folder else ["-I", "-c", _SCRIPT]
-    )
+    script = ["-c", _SCRIPT]
+    words = [program, "-I", *(["-S", *script, package_folder] if package_folder else script)]
     try:
         done = subprocess.run(
-            [program, *alone],
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
-            check=True,
-            cwd="/",
+            words, capture_output=True, text=True, timeout=_PATIENCE, check=True, cwd="/"
         )
         major, version, implementation, platform, packages, abi = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
@@ -190,9 +181,6 @@ def is_meant(word: str) -> bool:
     return re.fullmatch(r"python(3(\.\d+)?)?", word) is not None
 
 
-# --- where they are ----------------------------------------------------------------------------
-
-
 @cache
 def of_system(name: str = "python3") -> str:
     """Return the path of the first Python of this name that is not the harness's own.
@@ -208,12 +196,9 @@ def of_system(name: str = "python3") -> str:
 def is_own(program: str) -> bool:
     """Whether a program is the Python of the harness's own environment."""
     if sys.prefix != sys.base_prefix:
-        return Path(program).is_relative_to(sys.prefix) or _same_prefix(program)
+        folder = os.path.realpath(Path(program).parent.parent)
+        return Path(program).is_relative_to(sys.prefix) or folder == os.path.realpath(sys.prefix)
     return os.path.realpath(program) == os.path.realpath(sys.executable)
-
-
-def _same_prefix(program: str) -> bool:
-    return os.path.realpath(Path(program).parent.parent) == os.path.realpath(sys.prefix)
 
 
 def _others(names: Iterable[str]) -> list[str]:
@@ -224,18 +209,16 @@ def _others(names: Iterable[str]) -> list[str]:
 
 
 def _candidates(names: Iterable[str]) -> Iterator[str]:
-    folders = [*os.environ.get("PATH", os.defpath).split(os.pathsep), *_own_base(), *_USUAL]
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    if sys.prefix != sys.base_prefix:  # from which the harness's own environment was made
+        folders.append(f"{sys.base_prefix}/bin")
+    folders += _USUAL
     for name in names:
         for folder in folders:
             path = Path(folder, name)
             # Pyenv's shims are scripts that look for the real one all over the home directory.
             if path.is_absolute() and path.parent.name != "shims" and os.access(path, os.X_OK):
                 yield str(path)
-
-
-def _own_base() -> list[str]:
-    """Return where the Python is from which the harness's own environment was made."""
-    return [str(Path(sys.base_prefix, "bin"))] if sys.prefix != sys.base_prefix else []
 
 
 def of_version(version: str) -> Interpreter:

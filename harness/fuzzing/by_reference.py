@@ -7,31 +7,21 @@ What is not declared is left open: no script has it, and nothing after it is jud
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from harness.declared.conversation_drawing import Drawer
-from harness.declared.declaration import Declaration, DeclaredCommand, Kind
+from harness.declared.declaration import Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import Allowing
-from harness.declared.reference import ReferenceProgram
+from harness.declared.game_state import Allowing, ConversationState
+from harness.declared.reference import ReferenceHearing, ReferenceProgram
 from harness.engine.protocols import find_protocol
+from harness.fuzzing import judges
 from harness.fuzzing.drawing import Unasked
-from harness.fuzzing.judges import (
-    PROTOCOL,
-    ByOracle,
-    Drawing,
-    Expected,
-    ReplyJudge,
-    ScriptSearch,
-    Shows,
-    WrongReply,
-    breakdown,
-    kind,
-    text_of,
-)
-from harness.fuzzing.relay import Answered, Likeness, Relay, Replies
+from harness.fuzzing.judges import Drawing, Expected, HeardScript, ScriptSearch, WrongReply
 from harness.judging.in_process import expression, is_exact, same
 from harness.records import Reply
 from harness.running import protocol_facts
@@ -41,19 +31,20 @@ from harness.vocabulary.script import Script, Trace, lay_files, name_of
 
 _SHOW = "showboard"
 _AT_ONCE = 16  # scripts that are sent together
+_REMEMBERED = 20_000  # pairs of replies, commands
 _MORE = 8  # times as many scripts are drawn as of those that wait for replies: they need a start
 
 
 def judge_of(
     specification: Specification, folder: Path, openings: Sequence[tuple[str, ...]] = ()
-) -> ReplyJudge:
+) -> judges.ReplyJudge:
     """Return who judges an engine; ``folder``: where the files lie that scripts name.
 
     ``openings``: conversations to continue from, where a reference judges.
     """
     if isinstance(specification.truth, ReferenceProgram):
         return ByReference(specification, specification.truth, folder, openings)
-    return ByOracle(specification, folder)
+    return judges.ByOracle(specification, folder)
 
 
 class ByReference:
@@ -73,13 +64,27 @@ class ByReference:
         self._spoken = find_protocol(reference.declaration.game.protocol)
         self._openings = openings
         self._at_hand: Answered | None = None  # what is looked at
+        # The questions without arguments whose answers are compared.
+        asks = reference.declaration.of_kind(Kind.ASKS)
+        self._questions = [one.name for one in asks if not (one.is_free or one.arguments)]
         self._likeness = Likeness(specification, reference)
 
     def look(self, search: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts while the last ones are on their way."""
         drawer = self._drawer(drawing)
-        relay = Relay(search, self._likeness.list_asked_commands, self._begin)
-        for batch in relay.run(self._batches(drawer, drawing, search, relay)):
+        relay = Relay(search, self._likeness, self._reference, str(self.folder))
+
+        def draw_batches() -> Iterator[list[Script]]:
+            for _ in range(0, _MORE * drawing.most, _AT_ONCE):
+                if search.is_over:
+                    return
+                batch = []
+                for _ in range(_AT_ONCE):
+                    batch.append(drawer.draw())
+                    relay.go_on()
+                yield batch
+
+        for batch in relay.run(draw_batches()):
             for one in batch:
                 drawer.learn(one.commands, one.right)
                 self._at_hand = one
@@ -87,27 +92,12 @@ class ByReference:
                     return
                 relay.go_on()
 
-    def _batches(
-        self, drawer: Unasked, drawing: Drawing, search: ScriptSearch, relay: Relay
-    ) -> Iterator[list[Script]]:
-        for _ in range(0, _MORE * drawing.most, _AT_ONCE):
-            if search.is_over:
-                return
-            batch = []
-            for _ in range(_AT_ONCE):
-                batch.append(drawer.draw())
-                relay.go_on()
-            yield batch
-
     def _drawer(self, drawing: Drawing) -> Unasked:
         random, asked = Random(drawing.seed), self._reference
         drawer = Drawer(asked.declaration, random, asked.program.folder, self._openings)
         return Unasked(drawer, random)
 
-    def _begin(self, conversations: Sequence[tuple[str, ...]]) -> Replies:
-        return self._reference.begin(conversations, str(self.folder))
-
-    def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
+    def draw(self, shows: judges.Shows, drawing: Drawing) -> Script | None:
         """Draw scripts one by one."""
         drawer = self._drawer(drawing)
         drawn = (drawer.draw() for _ in range(drawing.most))
@@ -141,7 +131,7 @@ class ByReference:
                 return  # since it was drawn by guesses, or the engine has chosen otherwise
             walk.look_ahead()
             if index == len(trace.replies):
-                yield breakdown(trace, walk.right_reply())
+                yield judges.breakdown(trace, walk.right_reply())
                 return
             got = trace.replies[index]
             found = self._difference(walk, got)
@@ -163,9 +153,9 @@ class ByReference:
         for got, command in zip(trace.replies[:at], walk, strict=False):
             said.append(walk.chosen_move(got) or command)
             walk.go_on(got)
-        declared = _find_declared(walk.engine, last)
+        declared = walk.engine.declaration.of_line(last)
         if declared and declared.plays:
-            yield script._replace(commands=(*said, *_questions(walk.engine.declaration)))
+            yield script._replace(commands=(*said, *self._questions))
         yield script._replace(commands=(*said, last))
         yield script
 
@@ -178,7 +168,7 @@ class ByReference:
             yield self._make_expected(walk.engine, command, right, is_last=index == last)
             walk.go_on(right)
         if not right.ok:
-            for name in _questions(walk.engine.declaration):
+            for name in self._questions:
                 right = walk.engine.get_right_reply(name)
                 yield self._make_expected(walk.engine, name, right, is_last=True)
 
@@ -198,7 +188,7 @@ class ByReference:
         refused = right.status if engine.refuses(right) else ""
         if not right.ok:
             return Expected(command, None, False, refused)
-        if _chooses(engine, command):
+        if self._chooses(command):
             told = asked.choices(engine, command) if is_last else ()
             wanted = "|".join(map(literally, told)) or expression(command, right, asked)
             return Expected(command, wanted if is_last else None, is_last)
@@ -210,21 +200,25 @@ class ByReference:
         engine, command = walk.engine, walk.command
         step = protocol_facts.own_step(command)
         if breach := protocol_facts.warnings([step], [got], self._spoken):
-            wanted = text_of(walk.right_reply())
-            return WrongReply(walk.index, command, PROTOCOL, wanted, breach[0])
+            wanted = judges.text_of(walk.right_reply())
+            return WrongReply(walk.index, command, judges.PROTOCOL, wanted, breach[0])
         if walk.chosen_move(got):
             return None
         right = walk.right_reply()
-        if _chooses(engine, command):
+        if self._chooses(command):
             is_right = accepts(engine, command, right, got)
         else:
             is_right = same(command, right, got, self.specification)
         if is_right:
             return None
-        what = kind(right, got)
+        what = judges.kind(right, got)
         if (is_refused := engine.refuses(right)) is not engine.refuses(got):
             what = "no error" if is_refused else "an error"  # however the refusal is written
-        return WrongReply(walk.index, command, what, text_of(right), text_of(got))
+        return WrongReply(walk.index, command, what, judges.text_of(right), judges.text_of(got))
+
+    def _chooses(self, command: str) -> bool:
+        declared = self._reference.declaration.of_line(command)
+        return declared is not None and declared.kind == Kind.CHOOSES
 
     def _walk(self, script: Script) -> _ReferenceWalk:
         """Return a walk that begins, with the files in place that the script names."""
@@ -268,14 +262,14 @@ class _ReferenceWalk:
         ahead: list[str] = []
         for place, command in enumerate(self._commands[self.index :], self.index):
             self._seen = place + 1
-            declared = _find_declared(self.engine, command)
+            declared = self.engine.declaration.of_line(command)
             plays = declared is not None and declared.plays
             if self.allows(command) and not plays:
                 ahead.append(command)
             if plays:
                 break
             if declared and declared.kind in (Kind.STARTS, Kind.SETS, Kind.MOVES):
-                following = _find_declared(self.engine, self._at(place + 1))
+                following = self.engine.declaration.of_line(self._at(place + 1))
                 if not (following and following.kind == Kind.ASKS):
                     ahead += self._list_hidden(place)
                 break
@@ -286,7 +280,7 @@ class _ReferenceWalk:
 
         Where no move was to be chosen, or something is to be kept beside it, that is "".
         """
-        declared = _find_declared(self.engine, self.command)
+        declared = self.engine.declaration.of_line(self.command)
         if declared is None or declared.kind != Kind.CHOOSES or declared.keeps:
             return ""
         if not got.ok or got.text in declared.instead:
@@ -305,7 +299,7 @@ class _ReferenceWalk:
     def _list_hidden(self, index: int) -> tuple[str, ...]:
         """Return what is asked after a command because the script does not ask it."""
         over = self.engine.declaration.game.over
-        declared = _find_declared(self.engine, self._at(index))
+        declared = self.engine.declaration.of_line(self._at(index))
         moves = declared is not None and (declared.kind == Kind.MOVES or declared.plays)
         return (over.ask,) if over and moves and self._at(index + 1) != over.ask else ()
 
@@ -318,16 +312,146 @@ class _ReferenceWalk:
         self._now.observe(command, reply)
 
 
-def _find_declared(engine: ReferenceEngine, command: str) -> DeclaredCommand | None:
-    return engine.declaration.command(name_of(command))
+# --- Batches on their way: to the engine, then to the reference, then to be judged ---------------
+# Both are at work at the same time, and beside the harness: while the engine answers one batch,
+# the reference answers the one before, with the moves that the engine has chosen there; and the
+# one before that is judged, and the next one is drawn.
 
 
-def _chooses(engine: ReferenceEngine, command: str) -> bool:
-    declared = _find_declared(engine, command)
-    return declared is not None and declared.kind == Kind.CHOOSES
+class Answered(NamedTuple):
+    """A script that both have answered."""
+
+    script: HeardScript
+    commands: tuple[str, ...]  # what the reference was asked: moves instead of choices
+    right: tuple[Reply, ...]  # its replies
 
 
-def _questions(declaration: Declaration) -> tuple[str, ...]:
-    """Return the questions without arguments whose answers are compared."""
-    asks = declaration.of_kind(Kind.ASKS)
-    return tuple(one.name for one in asks if not (one.is_free or one.arguments))
+class AskedBatch(NamedTuple):
+    """Scripts that the engine has answered, and that are under way to the reference."""
+
+    scripts: list[HeardScript]
+    commands: list[tuple[str, ...]]
+    hearing: ReferenceHearing
+
+    def finish(self) -> list[Answered]:
+        """Wait for the replies, and return the scripts with them."""
+        rows = zip(self.scripts, self.commands, self.hearing.replies(), strict=True)
+        return [Answered(*row) for row in rows]
+
+
+class Relay:
+    """Hands batches on."""
+
+    def __init__(
+        self,
+        search: ScriptSearch,
+        likeness: Likeness,
+        reference: ReferenceProgram,
+        folder: str,
+    ) -> None:
+        """``folder``: where the files lie that scripts name."""
+        self._search = search
+        self._likeness = likeness
+        self._reference = reference
+        self._folder = folder
+        self._under_way: tuple[judges.SentScripts | ReferenceHearing, ...] = ()
+
+    def go_on(self) -> None:
+        """Send more, if that is due; callers with other work call it now and then."""
+        for one in self._under_way:
+            one.go_on()
+
+    def run(self, batches: Iterator[Sequence[Script]]) -> Iterator[list[Answered]]:
+        """Yield each batch when both have answered it; the last but one is drawn by then."""
+        sent: judges.SentScripts | None = None  # to the engine
+        asked: AskedBatch | None = None
+        batch: Sequence[Script] = next(batches, ())
+        while batch or sent or asked:
+            heard = list(sent.collect()) if sent else []
+            answered = asked.finish() if asked else []
+            sent = self._search.begin(batch) if batch else None
+            asked = self._ask(heard) if heard else None
+            pair = sent, asked and asked.hearing
+            self._under_way = tuple(one for one in pair if one)
+            yield answered
+            batch = next(batches, ())
+
+    def _ask(self, scripts: list[HeardScript]) -> AskedBatch:
+        """Ask the reference, and do not wait."""
+        commands = [self._likeness.list_asked_commands(one.trace) for one in scripts]
+        return AskedBatch(scripts, commands, self._reference.begin(commands, self._folder))
+
+
+class Likeness:
+    """Whether an engine answered a whole script as the reference did: cheap, and nearly always so.
+
+    No state is followed here. Where anything differs, :class:`ByReference` follows the
+    conversation and sees whether that is wrong.
+    """
+
+    def __init__(self, specification: Specification, reference: ReferenceProgram) -> None:
+        declaration = reference.declaration
+        playing = {one.name: one for one in declaration.commands if one.plays}
+        self._find_playing = lru_cache(_REMEMBERED)(lambda command: playing.get(name_of(command)))
+        self._chooses = {one.name for one in declaration.of_kind(Kind.CHOOSES)}
+        self._specification = specification
+        self._refuses = reference.program.refuses
+        self._spoken = find_protocol(declaration.game.protocol)
+        self._state = ConversationState(declaration)
+        self._known: dict[tuple[str, str, str], bool] = {}
+        self._clean: set[str] = set()  # replies that keep to the protocol
+
+    def list_asked_commands(self, trace: Trace) -> tuple[str, ...]:
+        """Return a script as the reference is asked it: with the moves that the engine chose.
+
+        Where neither says whose move it is, it may be the wrong one: then the answers are not
+        alike.
+        """
+        told = list(trace.script.commands)
+        for index, (command, got) in enumerate(zip(told, trace.replies, strict=False)):
+            declared = self._find_playing(command)
+            if declared is None or declared.keeps or got.text in declared.instead:
+                continue
+            if not self._refuses(got):
+                told[index] = self._state.as_move(command, got.text) or command
+        return tuple(told)
+
+    def is_alike(self, exchange: Answered) -> bool:
+        """Whether all answers are right if those of the reference are."""
+        trace = exchange.script.trace
+        if trace.failure or trace.has_surplus:
+            return False
+        rows = zip(
+            trace.script.commands, exchange.commands, exchange.right, trace.replies, strict=True
+        )
+        clean = self._clean
+        for command, said, right, got in rows:
+            # By their places, and not their names: there are millions of them.
+            is_equal = said is command and right[2] == got[2] and got[2] in clean
+            if (not is_equal or got[4]) and not self._is_right(command, said, right, got):
+                return False
+        return True
+
+    def _is_right(self, command: str, asked_command: str, right: Reply, got: Reply) -> bool:
+        is_move = asked_command != command
+        if is_move and self._refuses(right):
+            return False  # a move that the reference does not play
+        key = command, "" if is_move else right.raw, got.raw
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+                self._clean.clear()
+            if is_move:
+                found = True
+            elif name_of(command) in self._chooses:
+                found = right.raw == got.raw
+            else:
+                found = same(command, right, got, self._specification)
+            # Does it keep to the protocol, if nothing comes before it?
+            step = protocol_facts.own_step(command)
+            found = found and not protocol_facts.warnings([step], [got], self._spoken)
+            self._known[key] = found
+        if found and right.raw == got.raw:
+            self._clean.add(got.raw)
+        return found and not got.invalid

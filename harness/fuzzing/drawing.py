@@ -81,13 +81,15 @@ def legal(script: Script, specification: Specification, folder: Path) -> Script:
     kept = []
     lay_files(script, folder)
     for command in script.commands:
+        if not order.allows(command):
+            continue
         asks = not specification.commands[name_of(command)].sets_up
-        if order.allows(command) and (
-            asks
-            or (not is_underspecified(engine, command) and engine.handle(command).startswith("="))
-        ):
-            order.observe(command)
-            kept.append(command)
+        if not asks and is_underspecified(engine, command):
+            continue
+        if not asks and not engine.handle(command).startswith("="):
+            continue
+        order.observe(command)
+        kept.append(command)
     return Script(tuple(kept), script.files)
 
 
@@ -154,16 +156,15 @@ class Unasked:
         self._drawer = drawer
         self._nothing = KnownBeginning((), self._drawer.nothing)
         self._known: list[KnownBeginning] = []
-        self._begun: deque[KnownBeginning] = (
-            deque()
-        )  # of what was drawn and not learnt, in this order
+        # Of what was drawn and not learnt, in this order.
+        self._begun: deque[KnownBeginning] = deque()
 
     def draw(self) -> Script:
         """Return a conversation."""
         random = self._random
         goes_on = self._known and random.random() < _CONTINUES
         some = random.choices(self._known, k=_OF) if goes_on else []
-        known = max(some, key=_fullness, default=None)
+        known = max(some, key=lambda one: one.fullness, default=None)
         self._begun.append(known or self._nothing)
         length = 1 + int(_LONGEST * random.random() ** 2)
         return self._drawer.draw(length, beginning=known)
@@ -198,7 +199,7 @@ class Unasked:
         said = list(beginning.commands)
         listed: KnownBeginning | None = None  # where moves were listed last
         for command, reply in zip(commands[start:], replies[start:], strict=False):
-            declared = self._declaration.command(name_of(command))
+            declared = self._declaration.of_line(command)
             if declared is None or declared.plays or not now.allows(command):
                 break
             if len(said) >= _MOST and declared.kind != Kind.ASKS:
@@ -213,9 +214,3 @@ class Unasked:
         if drawer.lister:
             return listed
         return None if now.is_over or not said else KnownBeginning(tuple(said), now)
-
-
-def _fullness(beginning: KnownBeginning) -> float:
-    """Return the share of a board on which stones were played: games on small ones are short."""
-    columns, rows = beginning.now.state.size
-    return len(beginning.now.state.moves) / max(1, columns * rows)

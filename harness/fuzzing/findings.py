@@ -72,21 +72,17 @@ class Namer:
         None where so many are left that to name one would be to guess.
         """
         settled = self._causes.specification.settled_mistakes
-        found = tuple(one for one in settled if self._explains(one, trace))
-        left = self._tell_apart(list(found), list(others)) if len(found) > 1 else found
+        left = tuple(one for one in settled if self._explains(one, trace))
+        if len(left) > 1:
+            traces, asked = list(others), set[Mistake]()
+            left = self._rank(left, traces)
+            while rest := [one for one in left[1:] if one not in asked]:
+                asked.add(rest[0])
+                if script := self._find_telling_apart(left[0], rest[0]):
+                    self._program.renew()
+                    traces.append(self._program.answer(script))
+                    left = self._rank(left, traces)
         return left if len(left) < TOO_MANY else ()
-
-    def _tell_apart(self, mistakes: list[Mistake], traces: list[Trace]) -> tuple[Mistake, ...]:
-        """Return those that explain most; while several do, the engine is asked what tells."""
-        left = self._rank(mistakes, traces)
-        asked: set[Mistake] = set()
-        while others := [one for one in left[1:] if one not in asked]:
-            asked.add(others[0])
-            if script := self._telling_apart(left[0], others[0]):
-                self._program.renew()
-                traces.append(self._program.answer(script))
-                left = self._rank(left, traces)
-        return left
 
     def _rank(self, mistakes: Iterable[Mistake], traces: Sequence[Trace]) -> tuple[Mistake, ...]:
         """Return those of the mistakes that explain most of the traces, in their order."""
@@ -97,7 +93,7 @@ class Namer:
     def _explains(self, mistake: Mistake, trace: Trace) -> bool:
         return explains(mistake, trace, self._causes.specification, self._folder)
 
-    def _telling_apart(self, one: Mistake, other: Mistake) -> Script | None:
+    def _find_telling_apart(self, one: Mistake, other: Mistake) -> Script | None:
         """Return a script that two mistakes answer differently: of what ships, or drawn."""
 
         def differs(script: Script) -> bool:
@@ -131,19 +127,11 @@ class FindingCause(NamedTuple):
     mistakes: tuple[Mistake, ...]  # the likeliest first; empty if unknown
     is_flaky: bool = False
 
-    def explains(
-        self,
-        trace: Trace,
-        differences: Sequence[WrongReply],
-        specification: Specification,
-        folder: Path,
-    ) -> bool:
+    def explains(self, trace: Trace, differences: Sequence[WrongReply], judge: ReplyJudge) -> bool:
         """Whether a trace with differences, one at least, shows nothing but this cause."""
-        if self.mistakes and any(
-            explains(one, trace, specification, folder) for one in self.mistakes[:1]
-        ):
-            return True
-        return not self.mistakes and {one.signature for one in differences} == {self.signature}
+        if self.mistakes:
+            return explains(self.mistakes[0], trace, judge.specification, judge.folder)
+        return {one.signature for one in differences} == {self.signature}
 
 
 class Causes:
@@ -161,10 +149,7 @@ class Causes:
     def news(self, trace: Trace) -> WrongReply | None:
         """Return the first difference that no known cause explains."""
         found = list(differences(trace, self.judge))
-        folder = self.judge.folder
-        if not found or any(
-            one.explains(trace, found, self.specification, folder) for one in self.found
-        ):
+        if not found or any(one.explains(trace, found, self.judge) for one in self.found):
             return None
         unknown = {one.signature for one in self.found if one.is_flaky or not one.mistakes}
         return next((one for one in found if one.signature not in unknown), None)
@@ -172,16 +157,6 @@ class Causes:
 
 def explains(mistake: Mistake, trace: Trace, specification: Specification, folder: Path) -> bool:
     """Whether an engine that makes a mistake does all that the engine did."""
-    conversation = _conversation(trace, specification, folder)
-    lay_files(trace.script, folder)
-    found = answers(conversation, in_process.mutant_engine(mistake))
-    return agreement(conversation, found) == (1 << conversation.items) - 1
-
-
-def _conversation(
-    trace: Trace, specification: Specification, folder: Path
-) -> RecordedConversation:
-    """Return a trace as a conversation; who replays it sees that its files are in the folder."""
     steps = tuple(map(protocol_facts.own_step, trace.script.commands))
     missing = [None] * (len(steps) - len(trace.replies))
 
@@ -189,7 +164,10 @@ def _conversation(
         return same(steps[index].command, reply, trace.replies[index], specification)
 
     replies = (*trace.replies, *missing)
-    return RecordedConversation(steps, replies, trace.failure, alike, str(folder))
+    conversation = RecordedConversation(steps, replies, trace.failure, alike, str(folder))
+    lay_files(trace.script, folder)
+    found = answers(conversation, in_process.mutant_engine(mistake))
+    return agreement(conversation, found) == (1 << conversation.items) - 1
 
 
 def run_mistake(mistake: Mistake, script: Script, folder: Path) -> Trace:
@@ -263,17 +241,13 @@ def _heading(finding: FuzzFinding, key: str) -> Iterator[str]:
     yield f"{key}: {name_of(found.command)}, {found.kind}"
     yield f"The engine's answer: {one_line(found.got, _LONG) or 'nothing'}"
     if finding.mistakes:
-        yield f"It answers {_describe(finding)}"
+        first, *others = finding.mistakes
+        more = f" (or like {len(others)} more mistakes that look the same here)" if others else ""
+        yield f"It answers {first.clause}{more}."
     for one in finding.engines:
         yield f"It goes wrong as {one.name} does: {one.sentence}"
     if finding.is_flaky:
         yield f"Flaky: {times} new processes showed it."
-
-
-def _describe(finding: FuzzFinding) -> str:
-    first, *others = finding.mistakes
-    more = f" (or like {len(others)} more mistakes that look the same here)" if others else ""
-    return f"{first.clause}{more}."
 
 
 def _body(number: int, finding: FuzzFinding, judge: ReplyJudge, lines: _Lines) -> Iterator[str]:
@@ -298,7 +272,7 @@ def _for_gtp(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
         yield f"#? [{expected.expression}]"
 
 
-def _as_answer(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
+def _for_answers(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
     """Yield a command of a case file with status lines, with its answer, maybe a refusal."""
     if not expected.refused:
         lines = "\n".join(_for_gtp(expected, number, is_last))
@@ -306,8 +280,8 @@ def _as_answer(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
         yield from conversion.to_answers(case).splitlines()
         return
     is_told = expected.refused.startswith(ILLEGAL)  # right programs give other reasons
-    status = f"{REASONS}{ILLEGAL.removeprefix('= ')}.*" if is_told else expected.refused
-    yield from (f"{COUNTS if is_last else ''}{expected.command}", status)
+    yield f"{COUNTS if is_last else ''}{expected.command}"
+    yield f"{REASONS}{ILLEGAL.removeprefix('= ')}.*" if is_told else expected.refused
 
 
 _Lines = Callable[[Expected, int, bool], Iterator[str]]  # the last one: whether it is the finding
@@ -320,4 +294,4 @@ class _Format(NamedTuple):
     lines: _Lines
 
 
-_FORMATS = {GTP: _Format(".gtp", _for_gtp), STATUS_LAST: _Format(".txt", _as_answer)}
+_FORMATS = {GTP: _Format(".gtp", _for_gtp), STATUS_LAST: _Format(".txt", _for_answers)}

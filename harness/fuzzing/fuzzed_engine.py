@@ -1,5 +1,7 @@
 """The engine that is fuzzed: started in its sandbox, sent scripts, ended. The only shell here."""
 
+from __future__ import annotations
+
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -7,16 +9,16 @@ from itertools import cycle
 from pathlib import Path
 from typing import Protocol
 
+from harness.declared.program_process import ConversationsUnderWay
 from harness.engine.engine_clock import NEVER
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
-from harness.engine.protocols import Ahead
 from harness.engine.replies import GTP
 from harness.engine.replies import Protocol as Spoken
 from harness.errors import EngineError
 from harness.options import Limits, Options
-from harness.records import CaseFile, Failure, Reply
+from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
 from harness.vocabulary.script import Script, Trace, lay_files, line_of
 from oracle.command_properties import STANDARD, PropertyTable
@@ -26,23 +28,10 @@ from oracle.command_properties import STANDARD, PropertyTable
 _SHORT_PATIENCE = 0.4
 
 
-class ScriptHearing(Protocol):
-    """Scripts under way to an engine."""
-
-    def go_on(self) -> None:
-        """Send more, if that is due; callers with other work call it now and then."""
-
-    def traces(self) -> list[Trace]:
-        """Wait, and return what the engine did with the scripts, up to where it broke.
-
-        Nothing where nobody knows which reply is whose, or others have asked it meanwhile.
-        """
-
-
 class FuzzedProgram(Protocol):
     """An engine that may be asked again and again, and started anew."""
 
-    def begin(self, scripts: Sequence[Script]) -> ScriptHearing | None:
+    def begin(self, scripts: Sequence[Script]) -> UnderWay | None:
         """Send scripts without files to the engine that runs, all at once.
 
         None if they have to be sent one by one, as the first one to each process.
@@ -114,7 +103,7 @@ class Piped:
             trace = self._send(script)
         return trace
 
-    def begin(self, scripts: Sequence[Script]) -> ScriptHearing | None:
+    def begin(self, scripts: Sequence[Script]) -> UnderWay | None:
         """Send scripts all at once; see :class:`FuzzedProgram`."""
         if self._session is None or self._is_strict:
             return None
@@ -131,13 +120,21 @@ class Piped:
         if self._sent and self._sent.is_open:
             self.renew()
         session = self._session or self._begin(self._patience)
-        ask = _ask_strictly if self._is_strict or not self._asked else self._ask
+        is_strict = self._is_strict or not self._asked
         self._asked += 1
         replies: list[Reply] = []
         failure = None
         lay_files(script, self._folder)
+        lines = list(map(line_of, script.commands))
         try:
-            ask(session, script, replies)
+            if is_strict:
+                for line in lines:
+                    session.ask([line], replies, judged=True)
+                session.leave_out_unasked(judged=True)
+            else:
+                alone = [self._command_properties.alone[one] for one in script.commands]
+                for start, end in groups(lines, alone):
+                    session.ask(lines[start:end], replies)
         except EngineError as error:
             failure = error.failure._replace(step=len(replies))
             self.renew()
@@ -184,12 +181,6 @@ class Piped:
         self._session = self._begun_by(process, limits, strict=True, protocol=self._spoken)
         return self._session
 
-    def _ask(self, session: EngineSession, script: Script, replies: list[Reply]) -> None:
-        lines = list(map(line_of, script.commands))
-        alone = [self._command_properties.alone[command] for command in script.commands]
-        for start, end in groups(lines, alone):
-            session.ask(lines[start:end], replies)
-
     def _start(self) -> EngineProcess:
         folder, spoken = str(self._folder), self._spoken
         return EngineProcess(self._launcher(), self._words, folder, self._limits, protocol=spoken)
@@ -209,12 +200,6 @@ def launchers(options: Options, folder: Path) -> Iterator[Callable[[], Launcher]
     with closing(next(boxes)) as one, closing(next(boxes)) as other:
         turns = cycle((one, other))
         yield lambda: next(turns).launcher(case)
-
-
-def _ask_strictly(session: EngineSession, script: Script, replies: list[Reply]) -> None:
-    for command in script.commands:
-        session.ask([line_of(command)], replies, judged=True)
-    session.leave_out_unasked(judged=True)
 
 
 def find_known_commands(program: FuzzedProgram, names: tuple[str, ...]) -> frozenset[str]:
@@ -265,12 +250,8 @@ def _replies(program: FuzzedProgram, commands: Sequence[str]) -> list[Reply]:
 # --- Scripts under way to an engine, while the harness draws others and judges earlier ones ------
 
 
-class UnderWay:
-    """Scripts that were sent one after the other; see
-    :class:`~harness.fuzzing.fuzzed_engine.ScriptHearing`.
-
-    Attributes: ``is_open``, whether their replies are what the engine sends next.
-    """
+class UnderWay(ConversationsUnderWay):
+    """Scripts under way to an engine, sent one after the other."""
 
     def __init__(
         self,
@@ -280,46 +261,27 @@ class UnderWay:
         distrust: Callable[[], object],
     ) -> None:
         """Send scripts; ``distrust``: is called if nobody knows which reply is whose."""
-        self.is_open = True
+        super().__init__(session, [one.commands for one in scripts], command_properties)
         self._session = session
         self._scripts = scripts
         self._distrust = distrust
-        self._failure: Failure | None = None
-        commands = [command for script in scripts for command in script.commands]
-        lines = list(map(line_of, commands))
-        self._ahead = Ahead(session, lines, [command_properties.alone[one] for one in commands])
-        self._try(self._ahead.begin)
-
-    def go_on(self) -> None:
-        """Send more, if that is due."""
-        if self.is_open:
-            self._try(self._ahead.go_on)
 
     def traces(self) -> list[Trace]:
-        """Wait, and return what the engine did, up to where it broke."""
+        """Wait, and return what the engine did with the scripts, up to where it broke.
+
+        Nothing where nobody knows which reply is whose, or others have asked it meanwhile.
+        """
+        found: list[Trace] = []
         if not self.is_open:
-            return []
-        self._try(self._ahead.finish)
-        self.is_open = False
+            return found
+        self.finish()
         if self._session.answers_too_often:
             self._distrust()
-            return []
-        return list(self._cut())
-
-    def _try(self, step: Callable[[], object]) -> None:
-        if self._failure is None:
-            try:
-                step()
-            except EngineError as error:
-                self._failure = error.failure
-
-    def _cut(self) -> Iterator[Trace]:
-        start = 0
-        for script in self._scripts:
-            replies = tuple(self._ahead.replies[start : start + len(script.commands)])
+            return found
+        for script, replies in zip(self._scripts, self.replies(), strict=True):
+            found.append(Trace(script, replies))
             if len(replies) < len(script.commands):
-                assert self._failure is not None
-                yield Trace(script, replies, self._failure._replace(step=len(replies)))
-                return
-            yield Trace(script, replies)
-            start += len(replies)
+                assert self.failure is not None
+                found[-1] = Trace(script, replies, self.failure._replace(step=len(replies)))
+                break
+        return found

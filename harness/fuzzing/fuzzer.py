@@ -68,7 +68,7 @@ class Fuzzer:
     @property
     def slow(self) -> list[Slow]:
         """The commands that were left out for what they cost."""
-        return list(self._asker.costs.list_slow())
+        return self._asker.costs.list_slow()
 
     @property
     def asked(self) -> dict[str, int]:
@@ -142,13 +142,10 @@ class Fuzzer:
             _REPEATS,
             self.budget.seconds,
             self.budget.examples,
-            self._stands_alone(script, news),
+            # Do all witnesses answer as the engine does, and none as is said to be right?
+            bool(self._witnesses)
+            and all(self.shows(one.send_again(script), news) for one in self._witnesses),
         )
-
-    def _stands_alone(self, script: Script, news: WrongReply) -> bool:
-        """Whether all witnesses answer as the engine does, and none as is said to be right."""
-        heard = (one.send_again(script) for one in self._witnesses)
-        return bool(self._witnesses) and all(self.shows(trace, news) for trace in heard)
 
     def shows(self, trace: Trace, news: WrongReply) -> bool:
         """Whether another engine, which was sent the same script, goes wrong in the same way."""
@@ -156,12 +153,12 @@ class Fuzzer:
 
     def _is_like(self, one: WrongReply, other: WrongReply) -> bool:
         """Whether a witness went wrong as the engine did; an error is one, whatever its text."""
-        if one.kind in BREAKDOWNS.values():
-            return (one.at, one.kind) == (other.at, other.kind)
+        if (one.at, one.kind) != (other.at, other.kind):
+            return False
+        if one.kind in BREAKDOWNS.values() or one.got.startswith("?"):
+            return True
         form = self.judge.specification.forms.get(name_of(one.command))
-        is_error = one.got.startswith("?")
-        is_same = is_error or (form and form.normal(one.got) == form.normal(other.got))
-        return (one.at, one.kind) == (other.at, other.kind) and bool(is_same)
+        return form is not None and form.normal(one.got) == form.normal(other.got)
 
     def _send(self, script: Script, *, is_patient: bool = True) -> tuple[Trace, WrongReply | None]:
         """Send a script to a new process; to one that is said to hang, patiently."""
@@ -252,10 +249,13 @@ def prune_scripts(
     no point is on, too; where much else can still be left out, each of it moves the rest, and to
     leave it out seems to matter when only to move does.
     """
-    parts = ceil(_count(script) / grain)
+    # What can be left out: of commands, and lines of files.
+    count = sum(map(len, map(_units, script.commands)))
+    count += sum(len(text.splitlines()) for _, text in script.files)
+    parts = ceil(count / grain)
     kept = st.binary(min_size=parts, max_size=parts)  # a single choice; 0 is left out
     flags = kept.map(lambda parts: [bool(byte) for byte in parts for _ in range(grain)])
-    sizes = st.tuples(*(_size(size) for size in _sizes(script)))
+    sizes = st.tuples(*(_size(int(one.split()[1])) for one in script.commands if _is_size(one)))
     lines = st.binary(min_size=_LARGEST, max_size=_LARGEST) if moves else st.just(_ALL)
     return st.builds(
         _less, st.just(script), flags, sizes, st.builds(_KeptCommands, lines, lines, lines)
@@ -266,17 +266,6 @@ def prune_scripts(
 def _size(size: int) -> SearchStrategy[int]:
     """Return sizes of boards up to the one there is, which is the likeliest."""
     return st.sampled_from([*range(1, size), *[size] * 3 * size])
-
-
-def _count(script: Script) -> int:
-    """Return the number of things that can be left out."""
-    return sum(map(len, map(_units, script.commands))) + len(
-        [line for _, text in script.files for line in text.splitlines()]
-    )
-
-
-def _sizes(script: Script) -> list[int]:
-    return [int(command.split()[1]) for command in script.commands if _is_size(command)]
 
 
 def _is_size(command: str) -> bool:
@@ -292,27 +281,23 @@ def _units(command: str) -> list[str]:
 
 
 def _less(
-    script: Script,
-    choices: list[bool],
-    sizes: tuple[int, ...],
-    lines: _KeptCommands,
+    script: Script, choices: list[bool], sizes: tuple[int, ...], lines: _KeptCommands
 ) -> Script:
     flags, smaller = iter(choices), iter(sizes)
-    commands = list(_fewer(script, flags, smaller))
+    commands = []
+    for command in script.commands:
+        first, *stones = [unit if next(flags) else "" for unit in _units(command)]
+        text = f"boardsize {next(smaller)}" if _is_size(command) else " ".join([first, *stones])
+        if first and text.split() != ["gogui-setup"]:
+            commands.append(" ".join(text.split()))
     files = {
         name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
         for name, text in script.files
     }
-    moved = _shrink_board(commands, lines)
-    return write_script(_with_text(one, files) for one in moved)
-
-
-def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Iterator[str]:
-    for command in script.commands:
-        first, *stones = [unit if next(flags) else "" for unit in _units(command)]
-        text = f"boardsize {next(sizes)}" if _is_size(command) else " ".join([first, *stones])
-        if first and text.split() != ["gogui-setup"]:
-            yield " ".join(text.split())
+    moved = [(one, *one.partition(" ")[::2]) for one in _shrink_board(commands, lines)]
+    return write_script(
+        BoardFile(verb, files[name]) if name in files else one for one, verb, name in moved
+    )
 
 
 def _shrink_board(commands: list[str], lines: _KeptCommands) -> Iterable[str]:
@@ -350,12 +335,6 @@ def _point(word: str) -> Point:
     return parse_vertex(word, _LARGEST, _LARGEST)
 
 
-def _with_text(command: str, files: dict[str, str]) -> str | BoardFile:
-    """Return a command with the text of the file that it names, if it does."""
-    verb, _, name = command.partition(" ")
-    return BoardFile(verb, files[name]) if name in files else command
-
-
 # --- Making what was found small: pruned for as long as it shows something new -------------------
 
 
@@ -388,7 +367,7 @@ class Reduction:
                 self._prune(grain, seed)
         self._prune(1, seed, moves=True)
         if len(self._best.script.commands) > _SHORT:
-            while any(map(self._is_shorter, _without_pairs(self._best.script))):
+            while any(map(self._becomes_shorter, _without_pairs(self._best.script))):
                 pass
         return self._best
 
@@ -396,7 +375,7 @@ class Reduction:
         strategy = prune_scripts(self._best.script, grain, moves=moves)
         find(strategy, self._shows_news, self._asker.causes.judge.cut_to_allowed, _SHRINK, seed)
 
-    def _is_shorter(self, drawn: Script) -> bool:
+    def _becomes_shorter(self, drawn: Script) -> bool:
         """Whether there is a shorter script now, which this one has led to."""
         before = self._best
         if not self._is_over:
@@ -429,22 +408,16 @@ def reduce_script(
     """
     spending = Spending(_SECONDS, _LONGEST)
     for again in range(_ROUNDS):
-        small = _reduce(asker, revealing_script, seed + again, spending)
+        small = Reduction(asker, revealing_script, spending).run(seed + again)
+        if not small.needs_new and not asker.news(small.script, fresh=True):
+            # What had been said before mattered, after all.
+            needs_new = revealing_script._replace(needs_new=True)
+            small = Reduction(asker, needs_new, spending).run(seed + again)
         is_short = len(small.script.commands) <= _SHORT
         if is_short or small.script.weight >= revealing_script.script.weight:
             return small
         revealing_script = small
     return revealing_script
-
-
-def _reduce(
-    asker: ScriptSender, revealing_script: RevealingScript, seed: int, spending: Spending
-) -> RevealingScript:
-    small = Reduction(asker, revealing_script, spending).run(seed)
-    if small.needs_new or asker.news(small.script, fresh=True):
-        return small
-    # What had been said before mattered, after all.
-    return Reduction(asker, revealing_script._replace(needs_new=True), spending).run(seed)
 
 
 def _without_pairs(script: Script) -> Iterator[Script]:

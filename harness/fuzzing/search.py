@@ -11,10 +11,11 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from harness.fuzzing.findings import Causes
-from harness.fuzzing.fuzzed_engine import FuzzedProgram, ScriptHearing
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, UnderWay
 from harness.fuzzing.judges import HANG, HeardScript, ScriptSearch, WrongReply
 from harness.vocabulary.script import Script, Trace, join_scripts, name_of
 from oracle.command_properties import SIZE, PropertyTable
@@ -73,8 +74,8 @@ class Costs:
 
     def __init__(self, command_properties: PropertyTable) -> None:
         self._of: dict[str, dict[str, _Cost]] = {}  # by name, and by what began the board
-        self._may_be_left_out = _Omissible(command_properties)
-        self._begins = _Begins(command_properties)
+        self._command_properties = command_properties
+        self._begins = lru_cache(_REMEMBERED)(self._find_begun)
         self._by_command: dict[tuple[str, str], _Cost | None] = {}  # because many recur
 
     def note(self, trace: Trace, *, is_first: bool = False) -> None:
@@ -86,24 +87,27 @@ class Costs:
 
     def _costs_of(self, commands: Sequence[str]) -> Iterator[_Cost | None]:
         """Yield what each command has cost so far; None for what cannot be left out."""
-        board, known, begins = "", self._by_command, self._begins
+        board, known = "", self._by_command
         for command in commands:
-            board = begins[command] or board
+            board = self._begins(command) or board
             key = command, board
             if key in known:
                 yield known[key]
                 continue
-            name = name_of(command)
-            cost = None
-            if self._may_be_left_out[name]:
-                cost = self._cost(name, board)
+            name, cost = name_of(command), None
+            properties = self._command_properties[name]
+            # What follows can do without a move that the engine chooses.
+            if properties.chooses or not properties.sets_up:
+                boards = self._of.setdefault(name, {})
+                cost = boards.setdefault(board, _Cost(boards))
             if len(known) < _REMEMBERED:
                 known[key] = cost
             yield cost
 
-    def _cost(self, name: str, board: str) -> _Cost:
-        boards = self._of.setdefault(name, {})
-        return boards.setdefault(board, _Cost(boards))
+    def _find_begun(self, command: str) -> str:
+        """Return a command that begins a board and states its size; "" for others."""
+        properties = self._command_properties[name_of(command)]
+        return command if SIZE in properties.sets and not properties.names_file else ""
 
     def affordable(self, scripts: Sequence[Script], elapsed: float) -> list[Script]:
         """Return scripts that are sent together, without the slow commands that take too long.
@@ -154,8 +158,13 @@ class Costs:
             name: [cost for cost in boards.values() if cost.left_out or cost in slow]
             for name, boards in self._of.items()
         }
-        found = (_sum(name, costs) for name, costs in of_name.items() if costs)
-        return [one for one in found if one.left_out]
+        found = []
+        for name, costs in of_name.items():
+            asked, left_out = sum(one.asked for one in costs), sum(one.left_out for one in costs)
+            if left_out:
+                seconds = sum(one.seconds for one in costs) / max(1, asked)
+                found.append(Slow(name, seconds, asked, left_out))
+        return found
 
     def _slow(self) -> set[_Cost]:
         every = (cost for boards in self._of.values() for cost in boards.values())
@@ -170,40 +179,6 @@ def _seconds(cost: _Cost, slow: Collection[_Cost]) -> float:
     if not asked or not all(one in slow for one in asked):
         return 0.0
     return sum(one.mean for one in asked) / len(asked)
-
-
-def _sum(name: str, costs: Sequence[_Cost]) -> Slow:
-    asked = sum(one.asked for one in costs)
-    seconds = sum(one.seconds for one in costs) / max(1, asked)
-    return Slow(name, seconds, asked, sum(one.left_out for one in costs))
-
-
-class _Begins(dict[str, str]):
-    """Map of each command that begins a board and states its size to itself; others to ""."""
-
-    def __init__(self, command_properties: PropertyTable) -> None:
-        super().__init__()
-        self._command_properties = command_properties
-
-    def __missing__(self, command: str) -> str:
-        properties = self._command_properties[name_of(command)]
-        found = command if SIZE in properties.sets and not properties.names_file else ""
-        if len(self) < _REMEMBERED:
-            self[command] = found
-        return found
-
-
-class _Omissible(dict[str, bool]):
-    """Whether what follows can do without a command, as without a move that the engine chooses."""
-
-    def __init__(self, command_properties: PropertyTable) -> None:
-        super().__init__()
-        self._command_properties = command_properties
-
-    def __missing__(self, name: str) -> bool:
-        properties = self._command_properties[name]
-        found = self[name] = properties.chooses or not properties.sets_up
-        return found
 
 
 # --- Looking for a difference: scripts are drawn, the engine is asked, a judge compares ----------
@@ -336,7 +311,7 @@ class Batch:
         self._asker = asker
         self._first = first
         self._scripts = scripts
-        self._hearing: ScriptHearing | None = None
+        self._hearing: UnderWay | None = None
         self._sent, self._before = asker.sent, len(asker.sent)
         if scripts and not any(script.files for script in scripts):
             told = list(map(asker.as_sent, scripts))
@@ -409,7 +384,7 @@ class Hunt:
             return False
         ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
         alone = next(filter(None, map(self._confirm_alone, ways)), None)
-        self._found = alone or self._with_more(script.history)
+        self._found = alone or self._confirm_with_more(script.history)
         self.unconfirmed += self._found is None
         return self._found is not None
 
@@ -422,7 +397,7 @@ class Hunt:
         needs_new = not self._asker.has_ended and self._asker.news(script) is None
         return RevealingScript(script.until(news.at), news, needs_new)
 
-    def _with_more(self, scripts: list[Script]) -> RevealingScript | None:
+    def _confirm_with_more(self, scripts: list[Script]) -> RevealingScript | None:
         """Return the end of a conversation that shows the news: what was said before matters."""
         for count in (2**power for power in range(1, len(scripts).bit_length() + 1)):
             script = join_scripts(scripts[-count:])

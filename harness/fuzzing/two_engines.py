@@ -5,17 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.declared.declaration import (
-    STANDARD,
-    Argument,
-    Declaration,
-    DeclaredCommand,
-    DeclaredGame,
-    Drawn,
-    Form,
-    Kind,
-    with_standard,
-)
+from harness.declared import declaration as declared
+from harness.declared.declaration import STANDARD, DeclaredCommand, Drawn, Form, Kind
 from harness.declared.game_state import refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
@@ -26,13 +17,10 @@ from harness.records import Reply
 from harness.specifications.record import Specification
 from harness.vocabulary.answer_forms import SCORE
 
-_KEY = "two engines"
 _PLAY = STANDARD["play"]._replace(bad=("{turn} {stone}", "{turn} z99"))
-_LISTS, _VALUES = (
-    (Form.ANY_ORDER, Form.CASELESS),
-    (Form.CASELESS, Form.NUMBERS),
-)  # how their answers are compared
-_COLOR = (Argument(Drawn.COLOR),)
+# How their answers are compared.
+_LISTS, _VALUES = (Form.ANY_ORDER, Form.CASELESS), (Form.CASELESS, Form.NUMBERS)
+_COLOR = (declared.Argument(Drawn.COLOR),)
 _PICTURE = "showboard"  # engines draw boards as they like
 _RULES = ("legal_moves", "side_to_move", "final_result", "board_size")
 # What engines are usually asked about a position.
@@ -49,7 +37,7 @@ _KOMI, _UNDO = (STANDARD[name] for name in ("komi", "undo"))
 _SLOW = 0.2  # seconds, with one stone: GNU Go's final_score takes as long, and more later
 _SCORES = ("score", "final_score")  # B+4 is B+4.0
 # A refusal may be an answer, as the course has it.
-_GAME = DeclaredGame(refused="(?i)illegal move")
+_GAME = declared.DeclaredGame(refused="(?i)illegal move")
 SIZES = (5, 6, 7, 9, 13, 15, 19)  # that engines may take; small boards find more
 _DRAWN = 3  # of them, the smallest that both take
 
@@ -62,15 +50,12 @@ def common_sizes(sizes: Sequence[int], other_sizes: Sequence[int]) -> list[int]:
     """
     both = [size for size in sizes if size in other_sizes]
     if not both:
+        lists = (", ".join(map(str, one)) or "none" for one in (sizes, other_sizes, SIZES))
         raise UsageError(
-            f"the engines take no board of the same size: PROGRAM takes {_list_sizes(sizes)}, the"
-            f" first engine of --against {_list_sizes(other_sizes)} (of {_list_sizes(SIZES)})"
+            "the engines take no board of the same size: PROGRAM takes {}, the first engine of"
+            " --against {} (of {})".format(*lists)
         )
     return both[:_DRAWN]
-
-
-def _list_sizes(sizes: Sequence[int]) -> str:
-    return ", ".join(map(str, sizes)) or "none"
 
 
 class CommonCommands(NamedTuple):
@@ -91,7 +76,9 @@ def find_common_commands(programs: Sequence[FuzzedProgram], size: int) -> Common
     """
     begun = (f"boardsize {size}", "clear_board", "play b a1")
     tried = (_KOMI, *QUESTIONS, _UNDO)
-    lines = [_example(one) for one in tried]
+    # Black's stone is on A1.
+    words = ([next(iter(word.words), "b") for word in one.arguments] for one in tried)
+    lines = [" ".join([one.name, *more]) for one, more in zip(tried, words, strict=True)]
     replies = zip(*(try_commands(one, begun, lines) for one in programs), strict=True)
     seconds = {
         one: max(reply.seconds for reply in every if reply)
@@ -112,12 +99,6 @@ def find_common_commands(programs: Sequence[FuzzedProgram], size: int) -> Common
     return CommonCommands(kept, tuple(one.name for one in slow))
 
 
-def _example(command: DeclaredCommand) -> str:
-    """Return a command as it is tried where Black's stone is on A1."""
-    words = [next(iter(one.words), "b") for one in command.arguments]
-    return " ".join([command.name, *words])
-
-
 def _is_common(command: DeclaredCommand, replies: Sequence[Reply | None]) -> bool:
     """Whether all have done what a command says; of pictures, whether they draw alike."""
     texts = [" ".join(reply.text.split()) if reply else None for reply in replies]
@@ -128,34 +109,31 @@ def _is_common(command: DeclaredCommand, replies: Sequence[Reply | None]) -> boo
     return command not in QUESTIONS or "" not in texts
 
 
-def standard(common: Sequence[DeclaredCommand], sizes: Sequence[int]) -> Declaration:
+def standard(common: Sequence[DeclaredCommand], sizes: Sequence[int]) -> declared.Declaration:
     """Return what two engines that speak GTP have in common.
 
     ``sizes``: of square boards, which both take. Stones are played in turn, for that is right in
     every game.
     """
     game = _GAME._replace(sizes=tuple((size, size) for size in sizes))
-    return Declaration(game, with_standard((_PLAY, *common), game))
+    return declared.Declaration(game, declared.with_standard((_PLAY, *common), game))
 
 
 def specify_for(
-    words: Sequence[str], declaration: Declaration, folder: Path, sandbox: str, timeout: float
+    words: Sequence[str],
+    declaration: declared.Declaration,
+    folder: Path,
+    sandbox: str,
+    timeout: float,
 ) -> Specification:
     """Return the specification that has an engine for its reference.
 
     ``words``: of its command, which is started in a folder.
     """
-    asked = specify(_KEY, declaration._replace(reference=None), folder, ())
+    asked = specify("two engines", declaration._replace(reference=None), folder, ())
     scores = [one.name for one in declaration.commands if one in QUESTIONS and one.name in _SCORES]
     game = declaration.game
-    program = ProgramStart(
-        tuple(words),
-        folder,
-        asked.commands,
-        sandbox,
-        timeout,
-        protocol=game.protocol,
-        refuses=refuses(game),
-    )
+    start = tuple(words), folder, asked.commands, sandbox, timeout
+    program = ProgramStart(*start, protocol=game.protocol, refuses=refuses(game))
     forms = {**asked.forms, **dict.fromkeys(scores, SCORE)}
     return replace(asked, forms=forms, told=ReferenceProgram(program, declaration))

@@ -10,21 +10,25 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS, records
 from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import GradingListener, GradingUnit, Task
+from harness.grading.attempts.orders import GradingListener
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.marks.regrading import MarkChange
 from harness.text import number_of
-from harness.work import canonical_json
+from harness.work import canonical_json, unit_worker
+from harness.work import records as work_records
+from harness.work.canonical_json import Level, Sha256
 from oracle import __version__
 
 BUDGET = 1800.0  # seconds of wall time for all case files of a submission
@@ -91,7 +95,9 @@ def read_inputs(
 
     assert options.source is not None
     overlay(options)
-    cases = case_files(options)
+    cases = attempt_plan.cases(
+        options.assignment, None if options.public_only else options.private
+    )
     return sources.read(options.source, options.groups, on_remark=on_remark), cases
 
 
@@ -103,28 +109,15 @@ def prepare(
     Raises:
         UsageError: the marks in force have another basis, and no regrading is wanted.
     """
-    from harness.grading.ingest.receive import receive
+    from harness.grading.ingest.sources import receive
 
     entries, cases = inputs
     course = overlay(options)
     submissions = [receive(entry, options.assignment, store, course) for entry in entries]
     submissions.sort(key=lambda one: one.key)
-    return plan_attempts(options, ledger, submissions, add_images(options, ledger, cases))
-
-
-def case_files(options: GradeOptions) -> list[PlannedCase]:
-    """Return the public and private case files of a grading; raises as :func:`read_inputs`."""
-    return attempt_plan.cases(options.assignment, None if options.public_only else options.private)
-
-
-def add_images(
-    options: GradeOptions, ledger: Ledger, cases: list[PlannedCase]
-) -> list[PlannedCase]:
-    """Return case files, and images of the public ones if there are to be some."""
-    if not options.images:
-        return cases
-    public = [case for case in cases if case.kind == records.PUBLIC]
-    return [*cases, *attempt_plan.images(options.assignment, public, ledger.seed)]
+    if options.images:
+        cases = [*cases, *attempt_plan.images(options.assignment, cases, ledger.seed)]
+    return plan_attempts(options, ledger, submissions, cases)
 
 
 def plan_attempts(
@@ -135,7 +128,7 @@ def plan_attempts(
 ) -> GradingPlan:
     """Record in the ledger which submissions are asked which case files.
 
-    ``submissions``: as :func:`harness.grading.ingest.receive.receive` returns them.
+    ``submissions``: as :func:`harness.grading.ingest.sources.receive` returns them.
 
     Raises:
         UsageError: marks are in force that were made of something else, and no regrading is
@@ -146,7 +139,15 @@ def plan_attempts(
     )
     plan = GradingPlan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
     if not options.regrade:
-        _refuse_changes(ledger, plan)
+        now, marks = by_key(planned), ledger.in_force()
+        keys = [one.key for one in submissions if one.key in marks]
+        stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
+        if stale:
+            raise UsageError(
+                f"{number_of(len(stale), 'submission')} with a mark in {ledger.name} would be"
+                " tested otherwise now: the archive, the case files, the assignment or the harness"
+                " has changed. --regrade runs that again and shows which marks would change"
+            )
     assignment = options.assignment
     digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
     told = canonical_json.dumps([list(map(str, options[1:]))])
@@ -170,20 +171,6 @@ def overlay(options: GradeOptions) -> Path | None:
     if not found.is_dir():
         raise UsageError(f"course folder {name} not found: give it with --overlay")
     return found
-
-
-def _refuse_changes(ledger: Ledger, plan: GradingPlan) -> None:
-    now = by_key(plan.attempts)
-    marks = ledger.in_force()
-    keys = [one.key for one in plan.submissions if one.key in marks]
-    stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
-    if stale:
-        count = number_of(len(stale), "submission")
-        raise UsageError(
-            f"{count} with a mark in {ledger.name} would be tested otherwise now: the archive, the"
-            " case files, the assignment or the harness has changed. --regrade runs that again and"
-            " shows which marks would change"
-        )
 
 
 def by_key(attempts: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]:
@@ -224,22 +211,56 @@ def _now() -> str:
 # --- doing it ----------------------------------------------------------------------------------
 
 
-def units(plan: GradingPlan, store: Store) -> list[GradingUnit]:
+def units(
+    context: orders.GradingContext, plan: GradingPlan, store: Store
+) -> list[work_records.WorkUnit]:
     """Return what is to be run, a unit for each submission."""
-    read = {(case.kind, case.name): (case.read(case.path), case.content) for case in plan.cases}
+    assignment, course = context.assignment, context.overlay
+    place, packages = assignment.place, assignment.engine.packages
+    # What of the assignment's folder decides how its submissions are run.
+    paths = [place / FILE, *assignment.public_cases()]
+    paths += [Path(assignment.translate)] if assignment.translate else []
+    paths += [place / packages] if isinstance(packages, str) else []
+    names = [path.relative_to(place).as_posix() for path in paths]
+    make_unit = partial(
+        work_records.WorkUnit,
+        work_records.VERSION,
+        assignment=unit_worker.folder_of(place, names),
+        course=(
+            unit_worker.folder_of(course.absolute(), workspace.of_course(course))
+            if course
+            else None
+        ),
+        environment=work_records.Environment(Level(context.sandbox), hidden=context.hidden),
+        limits=assignment.limits,
+        box=assignment.box,
+        alone=False,
+        budget=context.budget,
+    )
+    cases = {
+        (case.kind, case.name): orders.unit_case(
+            "", case.read(case.path), case.content, is_image=case.kind == records.IMAGE
+        )
+        for case in plan.cases
+    }
     planned = by_key(plan.attempts)
     return [
-        GradingUnit(
-            submission,
-            store.path(submission.sha256),
-            planned[submission.key][0].build,
-            tuple(
-                Task(one.basis, *read[one.kind, one.name], is_image=one.kind == records.IMAGE)
-                for one in planned[submission.key]
+        make_unit(
+            submission=work_records.UnitSubmission(
+                one.key,
+                Sha256(one.sha256),
+                one.root,
+                one.kept,
+                str(store.path(one.sha256).absolute()),
+            ),
+            build=planned[one.key][0].build,
+            cases=tuple(
+                cases[attempt.kind, attempt.name]._replace(basis=attempt.basis)
+                for attempt in planned[one.key]
             ),
         )
-        for submission in plan.submissions
-        if submission.key in planned
+        for one in plan.submissions
+        if one.key in planned
     ]
 
 
@@ -296,7 +317,7 @@ def run(  # noqa: PLR0913, PLR0917 - collaborators are injected by the CLI and t
     with ending_on_signals():
         context = grading_context(options, plan)
         context = context._replace(other_machines=other_machines, secret=ledger.seed)
-        Runner(ledger, context, listener, concurrency).run(units(plan, store))
+        Runner(ledger, context, listener, concurrency).run(units(context, plan, store))
 
 
 def grading_context(options: GradeOptions, plan: GradingPlan) -> orders.GradingContext:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.records import Build, Diagnosis, FileResult
@@ -35,6 +35,15 @@ class SubmittedFile(NamedTuple):
     name: str  # as the student called it, without what the source put before it
     time: datetime.datetime | None = None  # local, like the assignment's deadline
     late: bool = False  # the source says so
+
+
+class SourcePiece(NamedTuple):
+    """One file or folder of one student. Without ``file``: somebody who submitted nothing."""
+
+    student: Student  # its key identifies students in the source and is not yet a file name
+    file: SubmittedFile | None = None
+    order: tuple[Any, ...] = ()  # among all that this student, or the group, submitted
+    group: str = ""
 
 
 class StudentSubmissions(NamedTuple):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from harness.assignments import workspace
 from harness.assignments.assignment import Assignment, specification_of
 from harness.errors import UsageError
-from harness.grading.attempts.orders import GradingContext, GradingUnit, bench_of
+from harness.grading.attempts.orders import GradingContext, bench_of
 from harness.grading.records import Submission, decimal
 from harness.match import pages
 from harness.match.game import Arbiter
@@ -29,6 +29,7 @@ from harness.match.standings import Standings
 from harness.match.tournament import SWISS, Journal, MatchResult, Schedule, Tournament
 from harness.options import Options
 from harness.report import report_files
+from harness.work.records import WorkUnit
 
 FOLDER, TABLE, STUDENTS = "tournament", "table.csv", "students"
 _SIZE = 9
@@ -66,7 +67,7 @@ def rules_of(assignment: Assignment, size: int = 0) -> Rules:
 def hold_tournament(
     context: GradingContext,
     submissions: Sequence[Submission],
-    units: Sequence[GradingUnit],
+    units: Sequence[WorkUnit],
     choices: TournamentOptions,
     output: Path,
 ) -> MatchResult:
@@ -116,7 +117,7 @@ def competitors(submissions: Sequence[Submission]) -> list[Submission]:
 def _players(
     context: GradingContext,
     submissions: Sequence[Submission],
-    units: Sequence[GradingUnit],
+    units: Sequence[WorkUnit],
     open_: ExitStack,
 ) -> Iterator[Player]:
     """Yield a player for each submission, which lies unpacked and built until ``open_`` ends."""
@@ -128,7 +129,8 @@ def _players(
             yield Player(name, "", absent=one.refused or "there is nothing to run")
             continue
         unit = by_key[one.key]
-        furnished = bench.furnish(unit.archive, one.root, one.kept, unit.build, lambda _: None)
+        archive = Path(unit.submission.path)
+        furnished = bench.furnish(archive, one.root, one.kept, unit.build, lambda _: None)
         room, built = open_.enter_context(furnished)
         if built and not built.ok:
             yield Player(name, "", absent=built.message)

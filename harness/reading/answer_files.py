@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from harness.errors import CaseError, PatternError
@@ -12,7 +12,6 @@ from harness.reading.dialect import Dialect
 from harness.reading.pattern import bind_to_deadline
 from harness.records import DONE, Pattern, Reply, Step, Verdict
 from harness.text import BLANKS
-from harness.typed import NamedTuple
 
 COUNTS = "?"  # before a command in a case file: its answer is judged
 REFUSED = "= -1"
@@ -58,11 +57,6 @@ def whole(reply: Reply) -> str:
     return f"{answer}\n{reply.status}" if answer else reply.status
 
 
-def make_judged_reply(reply: Reply) -> Reply:
-    """Return a reply with the text that is judged: all of it."""
-    return reply._replace(text=whole(reply))
-
-
 def _text_of(status: str) -> str:
     return "" if status == DONE else status[1:].strip()
 
@@ -94,33 +88,23 @@ class AnswerDialect(Dialect):
         assert expected is not None  # each command has its answer
         answer, status = split_answer(whole(reply))
         wanted, due = split_answer(expected.text)
-        passes = _is_due(due, status) and bool(_tester(wanted)(answer))
-        return Verdict.PASSED if passes else Verdict.FAILED
+        if due.startswith(REASONS):
+            is_due = bool(_tester(_reason_of(due))(_reason_of(status)))
+        else:
+            is_due = status == due
+        return Verdict.PASSED if is_due and _tester(wanted)(answer) else Verdict.FAILED
 
-    judged = staticmethod(make_judged_reply)
-
-
-def _is_due(expected_status: str, status: str) -> bool:
-    """Whether a status is the one of a file."""
-    if not expected_status.startswith(REASONS):
-        return status == expected_status
-    return bool(_tester(_reason_of(expected_status))(_reason_of(status)))
+    @staticmethod
+    def judged(reply: Reply) -> Reply:
+        """Return a reply with the text that is judged: all of it."""
+        return reply._replace(text=whole(reply))
 
 
 def _reason_of(status: str) -> str:
-    """Return what a status says beside its sign, such as the reason of a refusal."""
     return status.removeprefix("= ")
 
 
 ANSWERS = AnswerDialect()
-
-
-# --- reading -----------------------------------------------------------------------------------
-
-
-class _AnswerLine(NamedTuple):
-    number: int  # 1-based
-    text: str  # without blanks at its ends
 
 
 def is_of_answers(lines: Sequence[str]) -> bool:
@@ -139,31 +123,22 @@ def steps(lines: Sequence[str], path: str) -> list[Step]:
     Raises:
         CaseError: a command has no status, or a line is wrong.
     """
-    return [_step(block, path) for block in _blocks(lines, path)]
-
-
-def _blocks(lines: Sequence[str], path: str) -> Iterator[list[_AnswerLine]]:
-    """Yield the lines of each command: itself, its answer, its status."""
-    block: list[_AnswerLine] = []
-    for line in _meaningful_lines(lines):
-        block.append(line)
-        if is_status(line.text):
-            yield block
-            block = []
-    if block:
-        what = f"found the end of the file after {block[0].text[:_SHOWN]!r}"
-        raise CaseError(f"{what}, expected {EXPECTED}", path, block[-1].number)
-
-
-def _meaningful_lines(lines: Sequence[str]) -> Iterator[_AnswerLine]:
-    """Yield the lines that are neither empty nor comments."""
+    found: list[Step] = []
+    block: list[tuple[int, str]] = []  # a command, its answer, its status: each with its line
     for number, line in enumerate(lines, 1):
         text = line.strip(BLANKS)
         if text and not text.startswith(_COMMENT):
-            yield _AnswerLine(number, text)
+            block.append((number, text))
+            if is_status(text):
+                found.append(_step(block, path))
+                block = []
+    if block:
+        what = f"found the end of the file after {block[0][1][:_SHOWN]!r}"
+        raise CaseError(f"{what}, expected {EXPECTED}", path, block[-1][0])
+    return found
 
 
-def _step(block: list[_AnswerLine], path: str) -> Step:
+def _step(block: list[tuple[int, str]], path: str) -> Step:
     (number, first), *answer = block
     if not answer:
         what = f"found {first[:_SHOWN]!r} without a command before it, expected a command"
@@ -171,57 +146,37 @@ def _step(block: list[_AnswerLine], path: str) -> Step:
     command = first.removeprefix(COUNTS).strip(BLANKS).replace("\t", " ")
     if not command:
         raise CaseError(f"found {first!r} alone, expected a command after it", path, number)
-    if not _is_readable(answer[-1].text):
-        what = f"found {answer[-1].text[:_SHOWN]!r}, expected {EXPECTED}"
-        raise CaseError(what, path, answer[-1].number)
-    return Step(number, command, -1, command, first.startswith(COUNTS), _pattern(answer, path))
-
-
-def _pattern(answer: list[_AnswerLine], path: str) -> Pattern:
-    for line in answer:
-        if re.search(rf"\s{_COMMENT}", line.text):
-            what = f"found '{_COMMENT}' in {line.text[:_SHOWN]!r}"
-            raise CaseError(f"{what}, expected comments in lines of their own", path, line.number)
+    last, status = answer[-1]
+    if not _is_readable(status):
+        raise CaseError(f"found {status[:_SHOWN]!r}, expected {EXPECTED}", path, last)
+    for place, text in answer:
+        if re.search(rf"\s{_COMMENT}", text):
+            what = f"found '{_COMMENT}' in {text[:_SHOWN]!r}"
+            raise CaseError(f"{what}, expected comments in lines of their own", path, place)
     try:
-        return read_expectation("\n".join(line.text for line in answer))
+        expected = read_expectation("\n".join(text for _, text in answer))
     except PatternError as error:
-        raise CaseError(str(error), path, answer[0].number) from None
-
-
-# --- what is expected --------------------------------------------------------------------------
+        raise CaseError(str(error), path, answer[0][0]) from None
+    return Step(number, command, -1, command, first.startswith(COUNTS), expected)
 
 
 def read_expectation(text: str) -> Pattern:
     """Return the expectation in these lines of a file; the last line is the status.
 
-    Raises:
-        PatternError: an expression in it is not one.
-    """
-    return Pattern(text, _whole_expression(text), negated=False, expected_fail=False)
-
-
-def _whole_expression(text: str) -> str:
-    """Return what matches the whole answer, its status too, for those who show it.
+    Its expression matches the whole answer, the status too, for those who show it.
 
     Raises:
         PatternError: an expression in it is not one.
     """
     answer, status = split_answer(text)
     said = _to_pattern(answer)
-    ended = (
-        f"= {_to_pattern(_reason_of(status))}"
-        if status.startswith(REASONS)
-        else escape_text(status)
-    )
-    return f"{said}\n{ended}" if answer else ended
+    is_expressed = status.startswith(REASONS)
+    end = f"= {_to_pattern(_reason_of(status))}" if is_expressed else escape_text(status)
+    expression = f"{said}\n{end}" if answer else end
+    return Pattern(text, expression, negated=False, expected_fail=False)
 
 
 def _to_pattern(answer: str) -> str:
-    """Return what matches an expected answer.
-
-    Raises:
-        PatternError: it is not a regular expression.
-    """
     _tester(answer)
     return expression_of(answer) if is_expression(answer) else escape_text(answer)
 

@@ -111,10 +111,8 @@ class _AwkParser(RegexReader):
             return f"(?:{found})", False
         if sign == "[":
             return regex_reader.in_python(self._set()), False
-        is_any = sign == "."
-        return regex_reader.in_python(
-            regex_reader.EVERYTHING if is_any else regex_reader.of([sign])
-        ), False
+        members = regex_reader.EVERYTHING if sign == "." else regex_reader.of([sign])
+        return regex_reader.in_python(members), False
 
     def _escape(self) -> tuple[str, bool]:
         letter = self._next()
@@ -173,7 +171,8 @@ class _AwkParser(RegexReader):
         self._place += 1
         is_class |= self._is_class()
         last = self._element() if self._peek() else ()
-        if is_class or not (_is_one(first) and _is_one(last)):
+        are_single = all(len(one) == 1 and one[0][0] == one[0][1] for one in (first, last))
+        if is_class or not are_single:
             self._refuse("found a range in a set with something else than a character at an end")
         if last[0][0] < first[0][0]:
             self._refuse("found a range in a set that ends before it begins")
@@ -189,9 +188,13 @@ class _AwkParser(RegexReader):
 
     def _element(self) -> Ranges:
         """Read a character, ``[:class:]``, ``[.a.]`` or ``[=a=]``."""
-        named = _NAMED.match(self._text, self._place)
-        if named:
-            return self._read_named(named)
+        if named := _NAMED.match(self._text, self._place):
+            self._place = named.end()
+            if named[1] == ":" and named[2] in _CLASSES:
+                return _CLASSES[named[2]]
+            if named[1] != ":" and len(named[2]) == 1:
+                return regex_reader.of([named[2]])
+            self._refuse(f"found {named[0]!r} in a set, which is not a class of characters")
         if self._text[self._place : self._place + 2] in ("[:", "[.", "[="):
             self._refuse("found a '[' that is not closed")
         character = self._next()
@@ -199,16 +202,3 @@ class _AwkParser(RegexReader):
             letter = self._next()
             character = {**_CONTROLS, "y": "b"}.get(letter, letter or "\\")
         return regex_reader.of([character])
-
-    def _read_named(self, match: re.Match[str]) -> Ranges:
-        self._place = match.end()
-        if match[1] == ":" and match[2] in _CLASSES:
-            return _CLASSES[match[2]]
-        if match[1] != ":" and len(match[2]) == 1:
-            return regex_reader.of([match[2]])
-        return self._refuse(f"found {match[0]!r} in a set, which is not a class of characters")
-
-
-def _is_one(ranges: Ranges) -> bool:
-    """Whether a set has a single character."""
-    return len(ranges) == 1 and ranges[0][0] == ranges[0][1]

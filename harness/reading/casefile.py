@@ -71,19 +71,14 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
         UsageError: there is no such dialect.
     """
     lines = split_lines(data, path)
-    if path.lower().endswith(ANSWERS_SUFFIX) and (found := _of_answers(lines, path)):
-        return found
+    if path.lower().endswith(ANSWERS_SUFFIX):
+        from harness.reading import answer_files
+
+        if answer_files.is_of_answers(lines):
+            answers = tuple(answer_files.steps(lines, path))
+            return CaseFile(path, answers, tuple(lines), ANSWERS_FILE)
     steps = _steps(lines, _trim(lines, data), path, find_dialect(dialect), b"\t" in data)
     return CaseFile(path, tuple(steps), tuple(lines))
-
-
-def _of_answers(lines: list[str], path: str) -> CaseFile | None:
-    """Return a file of answers with status lines; None if it has no such line."""
-    from harness.reading import answer_files
-
-    if not answer_files.is_of_answers(lines):
-        return None
-    return CaseFile(path, tuple(answer_files.steps(lines, path)), tuple(lines), ANSWERS_FILE)
 
 
 def dialect_of(case: CaseFile, dialect: Dialect) -> Dialect:
@@ -230,7 +225,7 @@ def setups(
         name, _, argument = step.command.partition(" ")
         properties = command_properties[name]
         if properties.loads:
-            now = SetUp(index, _file_name(argument))
+            now = SetUp(index, re.sub(r"(?<=\S)\s+\d+$", "", argument.strip()))  # no move number
         elif properties.begins_board:
             now = SetUp(now.first if is_preparing else index)
         # Settings may stand between the first command of a board and the last.
@@ -238,18 +233,17 @@ def setups(
     return found
 
 
-def _file_name(argument: str) -> str:
-    """Return the file's name of a loading command, without the number of a move."""
-    return re.sub(r"(?<=\S)\s+\d+$", "", argument.strip())
-
-
 def comments(case: CaseFile, test: int, setup: SetUp | None = None) -> str:
     """Return the comment above a test's setup and that of the test alone; both may be "".
 
     The latter is the last comment after the test before it.
     """
-    own = _last_comment(case.lines, case.steps[test].line)
-    above = range(0)
+    own, above, line = range(0), range(0), case.steps[test].line
+    for place in range(line - 2, max(-1, line - 2 - _LOOK_BACK), -1):
+        text = case.lines[place].strip()
+        if text.startswith("#"):
+            own = range(0) if text.startswith("#?") else _comment_up_to(case.lines, place)
+            break
     if setup and case.steps:
         # The places of the comment above a line, with no command between.
         place = case.steps[setup.first].line - 2
@@ -257,17 +251,6 @@ def comments(case: CaseFile, test: int, setup: SetUp | None = None) -> str:
             place -= 1
         above = _comment_up_to(case.lines, place)
     return "\n".join(_text(case.lines, lines) for lines in dict.fromkeys((above, own)) if lines)
-
-
-def _last_comment(lines: Sequence[str], line: int) -> range:
-    """Return the places of the last comment before a line, and after the last expectation."""
-    for place in range(line - 2, max(-1, line - 2 - _LOOK_BACK), -1):
-        text = lines[place].strip()
-        if text.startswith("#?"):
-            break
-        if text.startswith("#"):
-            return _comment_up_to(lines, place)
-    return range(0)
 
 
 def _comment_up_to(lines: Sequence[str], last: int) -> range:

@@ -44,32 +44,23 @@ def to_answers(case: CaseFile) -> str:
         CaseError: a test of it cannot be written so.
     """
     steps = {step.line: step for step in case.steps}
-    return "".join(f"{line}\n" for line in _answer_lines(case, steps))
-
-
-def _answer_lines(case: CaseFile, steps: dict[int, Step]) -> Iterator[str]:
+    found: list[str] = []
     for number, line in enumerate(case.lines, 1):
         if step := steps.get(number):
             try:
-                yield from _with_answer(step)
+                if step.command.startswith(_MARKS):
+                    what = f"found the command {step.command!r}"
+                    raise _CannotError(f"{what}, expected one that begins with a letter")
+                found.append(f"{answer_files.COUNTS if step.is_test else ''}{step.command}")
+                if not step.is_test:
+                    found.append(DONE)
+                else:
+                    found += _answer(step.pattern) if step.pattern else (_ANY, DONE)
             except _CannotError as error:
                 raise CaseError(str(error), case.path, number) from None
         elif not line.strip(BLANKS).startswith(_EXPECTATION):
-            yield line.strip(BLANKS)
-
-
-def _with_answer(step: Step) -> Iterator[str]:
-    if step.command.startswith(_MARKS):
-        raise _CannotError(
-            f"found the command {step.command!r}, expected one that begins with a letter"
-        )
-    yield f"{answer_files.COUNTS if step.is_test else ''}{step.command}"
-    if not step.is_test:
-        yield DONE
-    elif step.pattern is None:
-        yield from (_ANY, DONE)
-    else:
-        yield from _answer(step.pattern)
+            found.append(line.strip(BLANKS))
+    return "".join(f"{line}\n" for line in found)
 
 
 def _answer(pattern: Pattern) -> Iterator[str]:
@@ -106,21 +97,17 @@ def _texts(expression: str) -> tuple[str, ...]:
 def _literal(text: str) -> list[str]:
     """Return the lines of an answer that is a text."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    if any(map(_is_marked, lines)):
+    if any(  # one of them would be taken for something else
+        line.startswith((answer_files.EXPRESSION, _COMMENT))
+        or answer_files.is_status(line)
+        or " #" in line
+        for line in lines
+    ):
         whole = r"\n".join(
             answer_files.escape_text(line).replace(_COMMENT, rf"\{_COMMENT}") for line in lines
         )
         return [f"{answer_files.EXPRESSION}{whole}"]
     return lines
-
-
-def _is_marked(line: str) -> bool:
-    """Whether a line of an answer would be taken for something else."""
-    return (
-        line.startswith((answer_files.EXPRESSION, _COMMENT))
-        or answer_files.is_status(line)
-        or " #" in line
-    )
 
 
 def _for_python(pattern: Pattern) -> str:
@@ -149,43 +136,37 @@ def to_gtp(case: CaseFile, *, drops: bool = False) -> str:
     """
     assert case.format == ANSWERS_FILE
     steps = {step.line: step for step in case.steps}
-    return "".join(f"{line}\n" for line in _gtp_lines(case, steps, drops))
-
-
-def _gtp_lines(case: CaseFile, steps: dict[int, Step], drops: bool) -> Iterator[str]:
-    number = 0
+    found, number = list[str](), 0
     for place, line in enumerate(case.lines, 1):
         text = line.strip(BLANKS)
         if step := steps.get(place):
             number += 10 * step.is_test
             try:
-                yield from _with_expectation(step, number, drops)
+                found += _with_expectation(step, number, drops)
             except (_CannotError, PatternError) as error:
                 raise CaseError(str(error), case.path, place) from None
         elif not text:
-            yield ""
+            found.append("")
         elif text.startswith(_COMMENT):  # "#?" would be an expectation
-            yield text.replace(_EXPECTATION, "# ?", 1) if text.startswith(_EXPECTATION) else text
+            found.append(f"# ?{text[2:]}" if text.startswith(_EXPECTATION) else text)
+    return "".join(f"{line}\n" for line in found)
 
 
-def _with_expectation(step: Step, number: int, drops: bool) -> Iterator[str]:
+def _with_expectation(step: Step, number: int, drops: bool) -> list[str]:
     assert step.pattern is not None
     if re.match(r"[0-9+-]", step.command):
         raise _CannotError(
             f"found the command {step.command!r}, expected one that begins with a letter"
         )
     if not step.is_test:
-        yield step.command
-        return
+        return [step.command]
     answer, status = answer_files.split_answer(step.pattern.text)
     if status != DONE and not status.startswith((answer_files.ILLEGAL, answer_files.REASONS)):
         if not drops:
             what = f"found a test whose answer is {status!r}, expected {DONE!r}"
             raise _CannotError(f"{what}: GTP's files expect no error (--drop leaves it out)")
-        yield from (_REFUSAL, step.command)
-        return
-    yield f"{number} {step.command}"
-    yield f"{_EXPECTATION} [{_for_gtp(answer, status)}]"
+        return [_REFUSAL, step.command]
+    return [f"{number} {step.command}", f"{_EXPECTATION} [{_for_gtp(answer, status)}]"]
 
 
 def _for_gtp(answer: str, status: str) -> str:

@@ -92,33 +92,27 @@ def _show_pattern(expression: str, answer: str) -> ExpectationInWords:
     if expression in _ANYTHING:
         return ExpectationInWords(_ANYTHING[expression], None)
     found = examples(expression)
-    if found.texts:
-        case = _EITHER_CASE * found.any_case
-        area = _area(found)
-        if area:
-            return ExpectationInWords(area + case, None)
-        texts = found.texts
-        nearest = max(texts, key=lambda text: _likeness(text, answer)) if answer else texts[0]
-        before, after = _others(found, nearest)
-        return ExpectationInWords(before, nearest, after + case, found.any_case)
-    told = _by_what_is_fixed(expression)
-    if told:
-        return ExpectationInWords(told, None)
-    return ExpectationInWords("an answer that matches the pattern", None, pattern=expression)
-
-
-def _others(matches: MatchingTexts, nearest: str) -> tuple[str, str]:
-    """Return what stands before an example and after it."""
-    texts = matches.texts
-    if not matches.complete:
-        return "such as ", ""
-    if is_any_order(texts):
-        return f"{_ANY_ORDER} ", ""
-    if len(texts) > _LISTED or (len(texts) > 1 and sum(map(len, texts)) > _ROOM):
-        return f"one of {len(texts)} answers, such as ", ""
-    place = texts.index(nearest)
-    before = "".join(f"{text or EMPTY} or " for text in texts[:place])
-    return before, "".join(f" or {text or EMPTY}" for text in texts[place + 1 :])
+    texts, any_case = found.texts, found.any_case
+    if not texts:
+        if told := _by_what_is_fixed(expression):
+            return ExpectationInWords(told, None)
+        return ExpectationInWords("an answer that matches the pattern", None, pattern=expression)
+    case = _EITHER_CASE * any_case
+    if area := _area(found):
+        return ExpectationInWords(area + case, None)
+    nearest = max(texts, key=lambda text: _likeness(text, answer)) if answer else texts[0]
+    before, after = "", ""
+    if not found.complete:
+        before = "such as "
+    elif is_any_order(texts):
+        before = f"{_ANY_ORDER} "
+    elif len(texts) > _LISTED or (len(texts) > 1 and sum(map(len, texts)) > _ROOM):
+        before = f"one of {len(texts)} answers, such as "
+    else:
+        place = texts.index(nearest)
+        before = "".join(f"{text or EMPTY} or " for text in texts[:place])
+        after = "".join(f" or {text or EMPTY}" for text in texts[place + 1 :])
+    return ExpectationInWords(before, nearest, after + case, any_case)
 
 
 def is_any_order(texts: Sequence[str]) -> bool:
@@ -147,9 +141,8 @@ def _area(texts: MatchingTexts) -> str:
 
 def _likeness(text: str, answer: str) -> int:
     """Return how many characters agree at the beginning and the end."""
-    return max(
-        _same(text, answer) + _same(text[::-1], answer[::-1]) - abs(len(text) - len(answer)), 0
-    )
+    begin, end = _same(text, answer), _same(text[::-1], answer[::-1])
+    return max(begin + end - abs(len(text) - len(answer)), 0)
 
 
 def _same(one: str, other: str) -> int:
@@ -203,10 +196,11 @@ class _Words(NamedTuple):
 
 def _sequence(nodes: Iterable[tuple[Any, Any]]) -> _Words:
     """Return the texts that nodes match one after the other."""
-    parts = [_node(*node) for node in nodes]
     found = _Words([""])
-    for part in parts:
-        found = _join(found, part)
+    for kind, value in nodes:
+        if kind not in _KINDS:
+            raise _TooGeneralError
+        found = _join(found, _KINDS[kind](value))
     return found
 
 
@@ -216,12 +210,6 @@ def _join(left: _Words, right: _Words) -> _Words:
         raise _TooGeneralError
     whole = len(left.texts) * len(right.texts) <= _MOST
     return _Words(texts, left.complete and right.complete and whole)
-
-
-def _node(kind: Any, value: Any) -> _Words:
-    if kind not in _KINDS:
-        raise _TooGeneralError
-    return _KINDS[kind](value)
 
 
 def _words_of_set(items: Sequence[tuple[Any, Any]]) -> _Words:
@@ -304,6 +292,26 @@ def _by_what_is_fixed(expression: str) -> str:
     return f"{told} {words}{_EITHER_CASE * any_case}" if told else ""
 
 
+def _find_fixed_list(
+    nodes: Sequence[tuple[Any, Any]], matches: Callable[[str], object]
+) -> tuple[str, str] | None:
+    """Return the phrase about words in any order, and them: of ``(?=.*A1)(?=.*B2).*`` and such."""
+    words = []
+    for direction, inner in (value for kind, value in nodes if kind is ops.ASSERT):
+        # The one text of a look-ahead such as (?=.*\bA1\b).
+        parts = [one for one in inner if one[0] is not ops.AT and not _is_anything(one)]
+        found = _sequence(parts)
+        if direction < 0 or len(found.texts) != 1 or not found.complete:
+            raise _TooGeneralError
+        words.append(found.texts[0])
+    orders = islice(permutations(words), _MOST)
+    if len(words) < 2 or not all(matches(" ".join(order)) for order in orders):
+        return None
+    listed = " ".join(words)
+    has_more = any(map(matches, (f"{listed} {_NO_WORD}", f"{_NO_WORD} {listed}")))
+    return f"an answer that contains {_ANY_ORDER}" if has_more else _ANY_ORDER, listed
+
+
 def _find_fixed_part(
     nodes: Sequence[tuple[Any, Any]], matches: Callable[[str], object]
 ) -> tuple[str, str]:
@@ -315,12 +323,17 @@ def _find_fixed_part(
     inner = nodes[is_open[0] : len(nodes) - is_open[1]]
     found = _sequence(inner)
     texts = list(dict.fromkeys(found.texts))
-    if is_open not in _VERBS or not found.complete or not _is_plain(inner):
-        return "", ""
-    if len(texts) > _LISTED or any(text != text.strip() or not text for text in texts):
-        return "", ""
     before, after = (_TAILS if one else ("",) for one in is_open)
-    if not all(matches(f"{a}{text}{z}".strip()) for text in texts for a in before for z in after):
+    if (
+        is_open not in _VERBS
+        or not found.complete
+        or not _is_plain(inner)
+        or len(texts) > _LISTED
+        or any(text != text.strip() or not text for text in texts)
+        or not all(
+            matches(f"{a}{text}{z}".strip()) for text in texts for a in before for z in after
+        )
+    ):
         return "", ""
     return f"an answer that {_VERBS[is_open]}", " or ".join(texts)
 
@@ -353,26 +366,3 @@ def _is_anything(node: tuple[Any, Any]) -> bool:
     if len(what) == 1 and what[0][0] is ops.SUBPATTERN:
         what = what[0][1][3]
     return least == 0 and most is ops.MAXREPEAT and [one for one, _ in what] == [ops.ANY]
-
-
-def _find_fixed_list(
-    nodes: Sequence[tuple[Any, Any]], matches: Callable[[str], object]
-) -> tuple[str, str] | None:
-    """Return the phrase about words in any order, and them: of ``(?=.*A1)(?=.*B2).*`` and such."""
-    words = [_get_looked_for(value) for kind, value in nodes if kind is ops.ASSERT]
-    orders = islice(permutations(words), _MOST)
-    if len(words) < 2 or not all(matches(" ".join(order)) for order in orders):
-        return None
-    listed = " ".join(words)
-    has_more = any(map(matches, (f"{listed} {_NO_WORD}", f"{_NO_WORD} {listed}")))
-    return f"an answer that contains {_ANY_ORDER}" if has_more else _ANY_ORDER, listed
-
-
-def _get_looked_for(value: tuple[int, Sequence[tuple[Any, Any]]]) -> str:
-    r"""Return the one text of a look-ahead such as ``(?=.*\bA1\b)``."""
-    direction, inner = value
-    parts = [one for one in inner if one[0] is not ops.AT and not _is_anything(one)]
-    found = _sequence(parts)
-    if direction < 0 or len(found.texts) != 1 or not found.complete:
-        raise _TooGeneralError
-    return found.texts[0]

@@ -214,10 +214,10 @@ class _JavaParser(RegexReader):
         return _ANCHORS[sign, self._flags.multiline, self._flags.unix_lines]
 
     def _any(self) -> Ranges:
-        if self._flags.dotall:
-            return regex_reader.EVERYTHING
-        return regex_reader.complement(
-            regex_reader.of("\n" if self._flags.unix_lines else _LINE_ENDS)
+        ends = "\n" if self._flags.unix_lines else _LINE_ENDS
+        dotall = self._flags.dotall
+        return (
+            regex_reader.EVERYTHING if dotall else regex_reader.complement(regex_reader.of(ends))
         )
 
     def _literal(self, character: str) -> str:
@@ -343,8 +343,19 @@ class _JavaParser(RegexReader):
                 self._place += 1
             return self._refers_to(number)
         self._place += 1
-        if (fixed := self._read_fixed(letter)) is not None:
-            return fixed
+        if letter == "b" and self._raw() == "{":
+            self._refuse(r"\b{g} has no counterpart here")
+        fixed: dict[str, Callable[[], str]] = {
+            "A": lambda: r"\A",
+            "G": lambda: r"\A",
+            "z": lambda: r"\Z",
+            "Z": lambda: _ANCHORS["$", False, self._flags.unix_lines],
+            "b": lambda: _boundary(self._beyond),
+            "B": lambda: f"(?!{_boundary(self._beyond)})",
+            "R": lambda: rf"(?:\r\n|{regex_reader.in_python(_VERTICAL)})",
+        }
+        if letter in fixed:
+            return fixed[letter]()
         if letter == "k":
             end = self._text.find(">", self._place)
             name = self._text[self._place + 1 : end] if self._raw() == "<" and end > 0 else ""
@@ -356,22 +367,6 @@ class _JavaParser(RegexReader):
         if found is not None:
             return regex_reader.in_python(found)
         return self._literal(chr(self._character(letter)))
-
-    def _read_fixed(self, letter: str) -> str | None:
-        """Return what an escape outside of sets stands for, if it is one of a fixed meaning."""
-        if letter == "b" and self._raw() == "{":
-            self._refuse(r"\b{g} has no counterpart here")
-        unix = self._flags.unix_lines
-        table: dict[str, Callable[[], str]] = {
-            "A": lambda: r"\A",
-            "G": lambda: r"\A",
-            "z": lambda: r"\Z",
-            "Z": lambda: _ANCHORS["$", False, unix],
-            "b": lambda: _boundary(self._beyond),
-            "B": lambda: f"(?!{_boundary(self._beyond)})",
-            "R": lambda: rf"(?:\r\n|{regex_reader.in_python(_VERTICAL)})",
-        }
-        return table[letter]() if letter in table else None
 
     def _read_escaped_set(self, letter: str) -> Ranges | None:
         """Return the set that an escape stands for, None if it is not a set."""
@@ -395,10 +390,8 @@ class _JavaParser(RegexReader):
             self._refuse(f"'\\p' knows a category such as Lu, and {', '.join(_PROPERTIES)}")
         import unicodedata
 
-        is_letter_of_a_case = category in ("Lu", "Ll", "Lt")
-        wanted = (
-            ("Lu", "Ll", "Lt") if is_letter_of_a_case and self._flags.ignore_case else category
-        )
+        cases = ("Lu", "Ll", "Lt")
+        wanted = cases if category in cases and self._flags.ignore_case else category
         known = [*map(chr, range(128)), *self._beyond]
         return regex_reader.of(
             one for one in known if unicodedata.category(one).startswith(wanted)

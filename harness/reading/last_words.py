@@ -8,7 +8,7 @@ outermost file, which is the program itself. (The course folder's packages lie b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from posixpath import normpath
 
@@ -111,9 +111,18 @@ def _python(lines: Sequence[str]) -> LastWords:
         first -= 1
     if first < 0:
         return LastWords()
-    chain = blocks[first:]
-    folder, own = _innermost([list(_frames(block)) for block in chain])
-    return _make(_error(chain[0]), folder, own)
+    chain: list[list[_TraceFrame]] = []
+    for block in blocks[first:]:
+        chain.append([])
+        for index, line in enumerate(block):
+            if found := _PYTHON.match(line):
+                code = "".join(block[index + 1 : index + 2])
+                shown = code if code.startswith("    ") and not _MARKS.fullmatch(code) else ""
+                chain[-1].append(_TraceFrame(normpath(found["path"]), int(found["line"]), shown))
+            elif index and line[:1].strip():  # the error
+                break
+    folder, own = _innermost(chain)
+    return _make(_error(blocks[first]), folder, own)
 
 
 def _blocks(lines: Sequence[str]) -> list[Sequence[str]]:
@@ -122,16 +131,6 @@ def _blocks(lines: Sequence[str]) -> list[Sequence[str]]:
     if not starts:  # a syntax error of the program itself has no heading
         starts = [index for index, line in enumerate(lines) if _PYTHON.match(line)][-1:]
     return [lines[start:end] for start, end in pairwise([*starts, len(lines)])]
-
-
-def _frames(block: Sequence[str]) -> Iterator[_TraceFrame]:
-    for index, line in enumerate(block):
-        if found := _PYTHON.match(line):
-            code = "".join(block[index + 1 : index + 2])
-            shown = code if code.startswith("    ") and not _MARKS.fullmatch(code) else ""
-            yield _TraceFrame(normpath(found["path"]), int(found["line"]), shown)
-        elif index and line[:1].strip():  # the error
-            return
 
 
 def _innermost(chain: Sequence[Sequence[_TraceFrame]]) -> tuple[str, _TraceFrame | None]:
@@ -159,7 +158,7 @@ def _error(block: Sequence[str]) -> str:
     return f"{first} … {more[-1]}" if more else first
 
 
-# --- Java --------------------------------------------------------------------------------------
+# --- Java, C, and all else ---------------------------------------------------------------------
 
 
 def _java(lines: Sequence[str]) -> LastWords:
@@ -168,26 +167,23 @@ def _java(lines: Sequence[str]) -> LastWords:
     heads = [index - 1 for index in places if index and lines[index - 1][:1].strip()]
     if not heads:
         return LastWords()
-    begin = heads[-1]
-    matches = [found for line in lines[begin + 1 :] if (found := _JAVA.match(line))]
-    frames = [_TraceFrame(one["path"], int(one["line"]), owner=one["owner"]) for one in matches]
-    own = next((frame for frame in frames if not _is_library(frame)), None)
-    error = _THREAD.sub("", lines[begin]).removeprefix("Caused by: ")
-    return _make(error, frame=own)
-
-
-# --- C, and all else ---------------------------------------------------------------------------
+    error = _THREAD.sub("", lines[heads[-1]]).removeprefix("Caused by: ")
+    return _first_own(error, _JAVA, lines[heads[-1] + 1 :])
 
 
 def _sanitizer(lines: Sequence[str]) -> LastWords:
+    """Return what a sanitizer of C reported last."""
     found = [(index, one) for index, line in enumerate(lines) if (one := _SANITIZER.match(line))]
-    if not found:
-        return LastWords()
-    begin, error = found[-1]
-    matches = [one for line in lines[begin:] if (one := _C.match(line))]
-    frames = [_TraceFrame(one["path"], int(one["line"])) for one in matches]
-    own = next((frame for frame in frames if not _is_library(frame)), None)
-    return _make(error["error"], frame=own)
+    return _first_own(found[-1][1]["error"], _C, lines[found[-1][0] :]) if found else LastWords()
+
+
+def _first_own(error: str, frame: re.Pattern[str], lines: Sequence[str]) -> LastWords:
+    """Return an error with the first of its places that is not a library's."""
+    matches = (one.groupdict() for line in lines if (one := frame.match(line)))
+    frames = (
+        _TraceFrame(one["path"], int(one["line"]), owner=one.get("owner", "")) for one in matches
+    )
+    return _make(error, frame=next((one for one in frames if not _is_library(one)), None))
 
 
 def _plain(lines: Sequence[str]) -> LastWords:

@@ -45,8 +45,6 @@ def within(seconds: float, pattern: re.Pattern[str], method: How) -> Callable[[s
     def test(text: str) -> bool:
         if bound.allows(len(text)):
             return here(text) is not None
-        from harness.reading import matchers  # few runs need one
-
         return matchers.ask([seconds, pattern.pattern, pattern.flags, method, text])
 
     return test
@@ -153,19 +151,13 @@ def matcher(expression: str) -> Test:
         return frozenset(texts).__contains__
     from harness.reading import java_regex
 
-    compiled = _compile(java_regex.in_python, expression)
-    test = bind_to_deadline(expression, compiled, "fullmatch")
+    test = bind_to_deadline(expression, _compile(java_regex.in_python, expression), "fullmatch")
     if not java_regex.depends_on_script(expression):
         return test
-    return _by_script(test, expression)
-
-
-def _by_script(test: Test, expression: str) -> Test:
-    """Return ``test`` for texts in ASCII, and for others one that knows all scripts' letters."""
-    from harness.reading import java_regex
 
     @cache
     def knowing(non_ascii: str) -> Test:
+        """Return one that knows all scripts' letters."""
         in_python = partial(java_regex.in_python, non_ascii=non_ascii)
         return bind_to_deadline(expression, _compile(in_python, expression), "fullmatch")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from harness.errors import CaseError, HarnessError, UsageError
@@ -13,7 +13,7 @@ from harness.options import GTP
 from harness.reading import casefile
 from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
 from harness.reading.dialect import find_dialect
-from harness.records import ANSWERS_FILE, CaseFile, Step
+from harness.records import ANSWERS_FILE, CaseFile
 from harness.text import BLANKS
 from harness.typed import NamedTuple
 
@@ -27,10 +27,6 @@ _NO_CASES = "readme"  # what the name of a text begins with that explains case f
 
 Refuse = Callable[[CaseError], object]
 IsCase = Callable[[str], bool]  # of the path of a file
-
-
-def _raise(error: CaseError) -> NoReturn:
-    raise error
 
 
 def is_named_as_case(path: str) -> bool:
@@ -76,7 +72,7 @@ def refuse_answers(case: CaseFile) -> None:
 
 
 def expand(
-    tests: Sequence[str], refuse: Refuse = _raise, *, has_answers: bool = False
+    tests: Sequence[str], refuse: Refuse | None = None, *, has_answers: bool = False
 ) -> list[str]:
     """Return the paths of the case files that ``tests`` name, in their order.
 
@@ -91,31 +87,29 @@ def expand(
     * Anything else is a case file, whatever its name, and whether it exists or not.
 
     ``refuse``: called with the error of a suite or folder that cannot be read or has no case
-    files; when it returns, the others are read.
+    files; when it returns, the others are read. Without it the error is raised.
 
     Raises:
-        CaseError: a suite contains itself; or what ``refuse`` raises, by default its error.
+        CaseError: a suite contains itself; or what ``refuse`` raises.
     """
+
+    def raise_(error: CaseError) -> NoReturn:
+        raise error
+
     is_case = partial(is_case_in_folder, has_answers=has_answers)
-    return [path for test in tests for path in _expand(test, (), refuse, is_case)]
+    return [path for test in tests for path in _expand(test, (), refuse or raise_, is_case)]
 
 
-def _expand(test: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterator[str]:
+def _expand(test: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterable[str]:
     if test.startswith("@"):
-        yield from _find_shipped_files(test[1:]) or _suite(test[1:], outer, refuse, is_case)
-    elif os.path.isdir(test):  # a name is kept as it was typed
-        yield from _folder(test, refuse, is_case)
-    else:
-        yield test
+        if not _is_suite(test[1:]):
+            from harness import shipped
 
-
-def _find_shipped_files(name: str) -> list[str]:
-    """Return the case files that ship under a name; none: a suite of that name is there."""
-    if _is_suite(name):
-        return []
-    from harness import shipped
-
-    return shipped.find_paths(name)
+            if found := shipped.find_paths(test[1:]):
+                return found
+        return _suite(test[1:], outer, refuse, is_case)
+    # A name is kept as it was typed.
+    return _folder(test, refuse, is_case) if os.path.isdir(test) else (test,)
 
 
 def _is_suite(name: str) -> bool:
@@ -126,28 +120,23 @@ def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -
     try:
         names = [line.strip(BLANKS) for line in split_lines(casefile.content(path, "suite"), path)]
     except CaseError as error:
-        refuse(error if os.path.exists(path) else _without_file(path, error.message))
+        if not os.path.exists(path):
+            from harness import shipped
+            from oracle.sentences import hint
+
+            known = [f"@{name}" for name in shipped.every_name()]
+            error = CaseError(f"{error.message}{hint(f'@{path}', known, 0.8)}", path)
+        refuse(error)
         return
     own = os.path.realpath(path)
     if own in outer:
-        circle = " → ".join(map(_short, (*outer[outer.index(own) :], own)))
+        suites = (*outer[outer.index(own) :], own)
+        circle = " → ".join(f"@{os.path.basename(suite)}" for suite in suites)
         raise CaseError(f"the suite contains itself: {circle}", path)
     for name in names:
         if name and not name.startswith("#"):
             place = _locate(name, os.path.dirname(path))
             yield from _expand(place, (*outer, own), refuse, is_case)
-
-
-def _without_file(path: str, message: str) -> CaseError:
-    from harness import shipped
-    from oracle.sentences import hint
-
-    known = [f"@{name}" for name in shipped.every_name()]
-    return CaseError(f"{message}{hint(f'@{path}', known, 0.8)}", path)
-
-
-def _short(suite: str) -> str:
-    return "@" + os.path.basename(suite)
 
 
 def _locate(name: str, folder: str) -> str:
@@ -232,12 +221,14 @@ class Selection:
         """
         if self._everything:
             return case
-        wanted = [self._wants(step) for step in case.steps]
+        wanted = [
+            step.is_test
+            and _among(step.id, self._ids)
+            and _among(step.line, self._lines)
+            and self._only.search(step.command) is not None
+            for step in case.steps
+        ]
         return narrow(case, wanted) if True in wanted else None
-
-    def _wants(self, step: Step) -> bool:
-        numbers = _among(step.id, self._ids) and _among(step.line, self._lines)
-        return step.is_test and numbers and self._only.search(step.command) is not None
 
 
 def narrow(case: CaseFile, selection: Sequence[bool]) -> CaseFile:
@@ -265,19 +256,17 @@ def _among(number: int, ranges: list[range] | None) -> bool:
 
 
 def _ranges(option: str, text: str) -> list[range]:
-    return [_range(option, part) for part in text.split(",")]
+    ranges = []
+    for part in text.split(","):
+        found = re.fullmatch(_RANGE, part)
+        if found is None or len(part) > _LONGEST:
+            what = f"found {part[:_LONGEST]!r}, expected {option.lstrip('-')} such as 10,20-29"
+            raise UsageError(f"{option}: {what}")
+        first = int(found[1])
+        ranges.append(range(first, int(found[2] or first) + 1))
+    return ranges
 
 
-def _range(option: str, part: str) -> range:
-    found = re.fullmatch(_RANGE, part)
-    if found is None or len(part) > _LONGEST:
-        what = f"found {part[:_LONGEST]!r}, expected {option.lstrip('-')} such as 10,20-29"
-        raise UsageError(f"{option}: {what}")
-    first = int(found[1])
-    return range(first, int(found[2] or first) + 1)
-
-
-# --- the case files that a command line names ---------------------------------------------------
 # A run in which nothing is tested is never a success: that is told like a bad case file.
 
 
@@ -325,26 +314,7 @@ def gather(  # noqa: PLR0913 - what a command line says
     errors: list[HarnessError] = []
     has_answers = protocol != GTP
     paths = expand(tests, errors.append, has_answers=has_answers)
-    read = list(_read(paths, dialect, errors, has_answers, needs_tests))
-    cases = [one for one in map(selection.of, read) if one is not None]
-    is_enough = any(map(has_tests, cases)) or (cases and not needs_tests)
-    if not is_enough and not errors:
-        errors.append(_explain_nothing(read, selection))
-    return Gathered(tuple(cases), tuple(errors), len(paths))
-
-
-def has_tests(case: CaseFile) -> bool:
-    """Whether a case file has a test."""
-    return any(step.is_test for step in case.steps)
-
-
-def _read(
-    paths: Sequence[str],
-    dialect: str,
-    errors: list[HarnessError],
-    has_answers: bool,
-    needs_tests: bool,
-) -> Iterator[CaseFile]:
+    read: list[CaseFile] = []
     for path in paths:
         try:
             case = casefile.read(path, dialect)
@@ -356,7 +326,25 @@ def _read(
             hint = _hint(path) if len(errors) < _HINTS else ""
             errors.append(CaseError(f"{error.message}{hint}", error.file, error.line))
         else:
-            yield case
+            read.append(case)
+    cases = [one for one in map(selection.of, read) if one is not None]
+    is_enough = any(map(has_tests, cases)) or (cases and not needs_tests)
+    if not is_enough and not errors:
+        count = sum(step.is_test for case in read for step in case.steps)
+        place = read[0].path if len(read) == 1 else f"these {len(read)} files"
+        if count:
+            chosen = "not the only test" if count == 1 else f"none of the {count:,} tests"
+            errors.append(UsageError(f"{selection} selects {chosen} of {place}"))
+        else:
+            what = f"found no test, {_expected(read)}"
+            is_one = len(read) == 1
+            errors.append(CaseError(what, place) if is_one else UsageError(f"{place}: {what}"))
+    return Gathered(tuple(cases), tuple(errors), len(paths))
+
+
+def has_tests(case: CaseFile) -> bool:
+    """Whether a case file has a test."""
+    return any(step.is_test for step in case.steps)
 
 
 def _hint(path: str) -> str:
@@ -365,7 +353,13 @@ def _hint(path: str) -> str:
     from oracle.sentences import hint
 
     if os.path.isfile(path):
-        return f"; did you mean @{path}?" if _lists_case_files(path) else ""
+        # Its first line, after comments, may name a case file that is there.
+        try:
+            found = [] if is_named_as_case(path) else expand([f"@{path}"])[:1]
+        except CaseError:
+            found = []
+        lists_cases = any(is_named_as_case(name) and os.path.isfile(name) for name in found)
+        return f"; did you mean @{path}?" if lists_cases else ""
     if shipped.find_paths(path):
         return f"; did you mean @{path}?"
     parent = os.path.dirname(path)
@@ -376,29 +370,7 @@ def _hint(path: str) -> str:
     return hint(path, (os.path.join(parent, name) for name in there), _ALIKE)
 
 
-def _lists_case_files(path: str) -> bool:
-    """Whether the first line of a file, after comments, names a case file that is there."""
-    if is_named_as_case(path):
-        return False
-    try:
-        found = expand([f"@{path}"])
-    except CaseError:
-        return False
-    return any(is_named_as_case(name) and os.path.isfile(name) for name in found[:1])
-
-
 def _expected(cases: Sequence[CaseFile]) -> str:
     """Return what a test would be, in the words of the format of these files."""
     are_answers = bool(cases) and all(case.format == ANSWERS_FILE for case in cases)
     return _EXPECTED_MARK if are_answers else _EXPECTED
-
-
-def _explain_nothing(files: Sequence[CaseFile], selection: Selection) -> HarnessError:
-    """Return why nothing is tested."""
-    count = sum(step.is_test for case in files for step in case.steps)
-    place = files[0].path if len(files) == 1 else f"these {len(files)} files"
-    if not count:
-        message = f"found no test, {_expected(files)}"
-        return CaseError(message, place) if len(files) == 1 else UsageError(f"{place}: {message}")
-    tests = "the only test" if count == 1 else f"none of the {count:,} tests"
-    return UsageError(f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}")

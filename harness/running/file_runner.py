@@ -71,9 +71,10 @@ class RunContext(NamedTuple):
     command_properties: PropertyTable = EVERYONES  # of the commands of all files
     protocol: Protocol = GTP  # that the engine speaks
     short: ShortLimits | None = None  # None: every command has its full limit
-    session: Callable[..., EngineSession] = (
-        EngineSession  # what begins a conversation: it may translate
-    )
+    session: Callable[..., EngineSession] = EngineSession  # begins a conversation; may translate
+
+
+NO_CASE = CaseFile("", (), ())  # whoever gets a result has the case
 
 
 class Judged(NamedTuple):
@@ -81,7 +82,7 @@ class Judged(NamedTuple):
 
     done: int  # tests
     failed: int  # unexpected failures among them
-    cut: FileResult | None = None  # of a file that is broken off: all that is known of it
+    cut: FileResult | None = None  # of a file that is broken off: what is known, but NO_CASE
     waiting: Waiting | None = None  # a command that takes long
 
 
@@ -95,12 +96,18 @@ def run_file(
     if setting.patience:
         setting.patience.begin_file()
     if monotonic() >= setting.ends:
-        return not_run(case, _over(setting.options.limits.total))
+        total = setting.options.limits.total
+        limit, what = Limit("run", total, total, "seconds"), "The engine was not started: "
+        return not_run(case, Failure(FailureKind.TIMEOUT, what, limit=limit, rest="."))
     run = _FileRun(case, setting, report)
+    place: RestartPoint | None = RestartPoint(0, ())
     try:
-        run.go()
+        with run.ends:
+            while place is not None:  # one engine or, where it breaks and may, several
+                place = run.part(place)
+            run.wait_for_those_asleep()
     except KeyboardInterrupt:
-        report(run.cut())
+        report(Judged(*run.counts, run.result()._replace(case=NO_CASE)))
         raise
     return run.result()
 
@@ -108,11 +115,6 @@ def run_file(
 def case_folder(case: CaseFile) -> str:
     """Return the folder in which its engine is started, where nobody names another one."""
     return os.path.dirname(os.path.abspath(case.path))
-
-
-def _over(total: float) -> Failure:
-    limit = Limit("run", total, total, "seconds")
-    return Failure(FailureKind.TIMEOUT, "The engine was not started: ", limit=limit, rest=".")
 
 
 def not_run(case: CaseFile, failure: Failure | None = None) -> FileResult:
@@ -146,14 +148,14 @@ class _FileRun:
         self._launcher = setting.launcher(case)
         self._own_folder = case_folder(case)
         self._on_test = setting.on_test
-        spoken = setting.protocol
-        self._is_strict = setting.options.strict or spoken.is_strict
-        self._checks_ids = self._is_strict and spoken.has_ids
+        protocol = setting.protocol
+        self._is_strict = setting.options.strict or protocol.is_strict
+        self._checks_ids = self._is_strict and protocol.has_ids
         self._dialect = dialect_of(case, setting.dialect)
         self._judged_by = self._dialect.verdict
         self._judged = self._dialect.judged
-        self._farewell = spoken.farewell
-        self._lines = protocol_facts.as_sent(case, spoken)
+        self._farewell = protocol.farewell
+        self._lines = protocol_facts.as_sent(case, protocol)
         self._alone = protocol_facts.find_awaited(case.steps, setting.command_properties)
         self._one_by_one = setting.options.lockstep or self._is_strict
         if self._one_by_one:
@@ -171,23 +173,17 @@ class _FileRun:
         self._restarts: list[Restart] = []
         self._failures: list[Failure] = []
         self._sessions: list[EngineSession] = []  # one for each engine
-        self._asleep: dict[
-            int, EngineSession
-        ] = {}  # those that were left, by their failure's index
-        self._ends = ExitStack()  # of all engines
+        self._asleep: dict[int, EngineSession] = {}  # those left, by their failure's index
+        self.ends = ExitStack()  # of all engines
 
-    def go(self) -> None:
-        """Do all of the file, with one engine or, where it breaks and may, with several."""
-        place: RestartPoint | None = RestartPoint(0, ())
-        with self._ends:
-            while place is not None:
-                place = self._part(place)
-            self._wait_for_those_asleep()
-        self._lines, self._alone = [], []  # a million of them take more room than the result
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The tests so far, and how many of them failed unexpectedly."""
+        return len(self._outcomes), self._failed
 
-    def _part(self, place: RestartPoint) -> RestartPoint | None:
+    def part(self, place: RestartPoint) -> RestartPoint | None:
         """Continue from a place with an engine of its own; return the next place, if it breaks."""
-        again = bool(self._failures)
+        again, protocol = bool(self._failures), self._setting.protocol
         self._leave_out(place.step)
         step = None
         if again:
@@ -201,13 +197,23 @@ class _FileRun:
         begun = process.clock.now()
         is_under_way, is_left = again, False
         try:
-            self._prepare_again(place) if again else self._prepare()
+            if again:
+                self._prepare_again(place)
+            else:
+                self._set_up(self._before)
+                if protocol.prelude:
+                    self._own(protocol.prelude, self._before)
             if not self._setting.crowded:
                 process.sit_beside()
             is_under_way = True
             self._run_steps(place.step)
             is_under_way, step = False, None
-            self._finish()
+            if self._quit:
+                self._session.close(self._setting.options.limits.quit)
+            else:
+                if protocol.clock:
+                    self._own([protocol.clock], self._after)
+                self._after.append(Exchange(self._farewell, self._session.leave()))
         except EngineError as error:
             self._break(error, len(self._replies) if is_under_way else step)
             is_left = isinstance(error, EngineIdleError)
@@ -258,11 +264,11 @@ class _FileRun:
             protocol=setting.protocol,
         )
         self._sessions.append(self._session)
-        self._ends.callback(self._session.close)
+        self.ends.callback(self._session.close)
         return process
 
     def _wait(self, waiting: Waiting | None) -> None:
-        self._report(Judged(len(self._outcomes), self._failed, waiting=waiting))
+        self._report(Judged(*self.counts, waiting=waiting))
 
     def _break(self, error: EngineError, step: int | None) -> None:
         if isinstance(error, EngineIdleError):
@@ -276,11 +282,6 @@ class _FileRun:
         elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
             self._setting.patience.note_hang()
         self._failures.append(error.failure._replace(step=step))
-
-    def _gives_up(self) -> bool:
-        """Whether nobody needs to know the rest: of an image at which the engine was cut short."""
-        short = self._setting.short
-        return short is not None and short.is_image and self._session.was_cut
 
     def _limit_next(self, name: str) -> None:
         """Set the limits of the command that is sent next; "": one of the harness's own."""
@@ -299,7 +300,7 @@ class _FileRun:
         if self._setting.short:
             self._setting.short.note_answer(self._name)
 
-    def _wait_for_those_asleep(self) -> None:
+    def wait_for_those_asleep(self) -> None:
         """Find out whether the engines that were left hang for their full limit."""
         if not self._setting.patience or not self._asleep:
             return
@@ -312,32 +313,25 @@ class _FileRun:
 
     def _next_place(self, start: int) -> RestartPoint | None:
         """Return where the file continues after an engine failed at a command of it, if it may."""
-        options, failure = self._setting.options, self._failures[-1]
-        limits, count = options.limits, len(self._restarts)
-        if not options.restart or options.fail_fast or self._quit or self._gives_up():
+        options, failure, short = self._setting.options, self._failures[-1], self._setting.short
+        limits = options.limits
+        # Nobody needs to know the rest of an image at which the engine was cut short.
+        gives_up = short is not None and short.is_image and self._session.was_cut
+        if not options.restart or options.fail_fast or self._quit or gives_up:
             return None
         from harness.running import restarting
 
-        if count == restarting.MOST:
-            return None
-        used_up = (
-            failure.kind is FailureKind.CPU
+        if (
+            len(self._restarts) == restarting.MOST
+            or failure.kind is FailureKind.CPU
             or monotonic() >= self._setting.ends
             or 0 < limits.file <= self._spent
             or 0 < limits.max_total_output <= self._written
-        )
+        ):
+            return None
         assert failure.step is not None
         command_properties = self._setting.command_properties
-        return (
-            None
-            if used_up
-            else restarting.next_place(self._case, failure.step, start, command_properties)
-        )
-
-    def _prepare(self) -> None:
-        self._set_up(self._before)
-        if prelude := self._setting.protocol.prelude:
-            self._own(prelude, self._before)
+        return restarting.next_place(self._case, failure.step, start, command_properties)
 
     def _set_up(self, exchanges: list[Exchange]) -> None:
         for command in self._setting.gtp_commands:
@@ -374,38 +368,37 @@ class _FileRun:
         return replies
 
     def _run_steps(self, first: int) -> None:
+        """Send the steps in groups; the last of each is awaited, and judged if it is a test."""
         session = self._session
         session.begin_file(self._spent)
         begun = reported = session.arrived
         try:
             for start, end in groups(self._lines[first:], self._alone[first:]):
-                if self._exchange(self._lines[first + start : first + end], first + end - 1):
+                lines, index = self._lines[first + start : first + end], first + end - 1
+                step = self._case.steps[index]
+                fresh: list[Reply] = []
+                self._limit_next(step.command.partition(" ")[0])
+                try:
+                    session.ask(lines, fresh, judged=step.is_test)
+                    self._note_answer()
+                except EngineError:
+                    # Silence after quit is not an error.
+                    if step.is_test or len(fresh) < len(lines) - 1 or not self._is_quit(step):
+                        raise
+                finally:
+                    self._replies += fresh
+                if step.is_test and self._judge(index, step, fresh[-1]):
+                    break
+                if step.command.startswith(self._farewell) and self._quits(index, step):
                     break
                 if session.arrived - reported > _PROGRESS_INTERVAL:
                     reported = session.arrived
-                    self._report(Judged(len(self._outcomes), self._failed))
+                    self._report(Judged(*self.counts))
         finally:
             self._seconds += session.arrived - begun
 
-    def _exchange(self, lines: list[bytes], index: int) -> bool:
-        """Send a group of steps that ends at ``index``; return whether to stop."""
-        step = self._case.steps[index]
-        fresh: list[Reply] = []
-        self._limit_next(step.command.partition(" ")[0])
-        try:
-            self._session.ask(lines, fresh, judged=step.is_test)
-            self._note_answer()
-        except EngineError:
-            # Silence after quit is not an error.
-            if step.is_test or len(fresh) < len(lines) - 1 or not self._is_quit(step):
-                raise
-        finally:
-            self._replies += fresh
-        if step.is_test and self._judge(index, step, fresh[-1]):
-            return True
-        return step.command.startswith(self._farewell) and self._quits(index, step)
-
     def _judge(self, index: int, step: Step, reply: Reply) -> bool:
+        """Judge a reply; return whether the file ends here."""
         answer = reply
         if self._checks_ids and foreign_id(reply.raw, step.id):
             answer = reply._replace(ok=False)  # it answers another command
@@ -432,34 +425,28 @@ class _FileRun:
         if not self._is_quit(step):
             return False
         self._quit = True
-        after = len(self._case.steps) - index - 1
-        if after:
-            quit_ = f"{self._farewell!r} in line {step.line}"
-            what = f"{quit_} ended the engine; {after} commands follow it"
-            raise EngineError(Failure(FailureKind.DIED, f"{what}."))
+        if after := len(self._case.steps) - index - 1:
+            what = f"{self._farewell!r} in line {step.line} ended the engine"
+            raise EngineError(Failure(FailureKind.DIED, f"{what}; {after} commands follow it."))
         return True
-
-    def _finish(self) -> None:
-        if self._quit:
-            self._session.close(self._setting.options.limits.quit)
-        else:
-            if clock := self._setting.protocol.clock:
-                self._own([clock], self._after)
-            self._after.append(Exchange(self._farewell, self._session.leave()))
-
-    def cut(self) -> Judged:
-        """Return what is known when it is broken off."""
-        return Judged(len(self._outcomes), self._failed, self.result())
 
     def result(self) -> FileResult:
         """Return all that happened, once it is over."""
-        case = self._case
+        self._lines, self._alone = [], []  # a million of them take more room than the result
+        case, protocol = self._case, self._setting.protocol
         replies = [*self._replies, *[None] * (len(case.steps) - len(self._replies))]
         outcomes = self._outcomes
         if len(outcomes) < sum(map(_IS_TEST, case.steps)):
             judged = {outcome.step: outcome for outcome in outcomes}
             outcomes = [judged.get(one.step, one) for one in _not_reached(case.steps)]
         answers = {exchange.text: exchange.reply for exchange in self._before}
+        answered = [(text, reply) for text, reply in self._before if reply is not None]
+        breaches = protocol_facts.warnings(
+            (*(protocol_facts.own_step(text) for text, _ in answered), *case.steps),
+            [*(reply for _, reply in answered), *self._replies],
+            protocol,
+            without_ids=self._is_strict,
+        )
         warnings = [warning for session in self._sessions for warning in session.warnings]
         return FileResult(
             case=case,
@@ -468,7 +455,7 @@ class _FileRun:
             before=tuple(self._before),
             after=tuple(self._after),
             errors=protocol_facts.count_errors(case.steps, replies),
-            warnings=(*self._breaches(), *dict.fromkeys(warnings)),
+            warnings=(*breaches, *dict.fromkeys(warnings)),
             failures=tuple(self._failures),
             stderr="".join(session.stderr for session in self._sessions),
             name=_text(answers.get("name")),
@@ -477,13 +464,6 @@ class _FileRun:
             cpu_seconds=self._cpu_seconds(),
             restarts=tuple(self._restarts),
         )
-
-    def _breaches(self) -> list[str]:
-        answered = [(text, reply) for text, reply in self._before if reply is not None]
-        steps = (*(protocol_facts.own_step(text) for text, _ in answered), *self._case.steps)
-        replies = [*(reply for _, reply in answered), *self._replies]
-        spoken = self._setting.protocol
-        return protocol_facts.warnings(steps, replies, spoken, without_ids=self._is_strict)
 
     def _cpu_seconds(self) -> float:
         """Return the difference of the answers to the two cputime commands, 0 if it is absurd."""

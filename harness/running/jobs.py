@@ -275,15 +275,24 @@ class WorkerPool:
                 launch.end_leftovers(known)
 
     def _end_all(self) -> None:
-        """End the work under way."""
+        """End the work under way, and take in what workers tell to their end if that is wanted."""
         ended = list(self._workers.values())
         for worker in ended:
             os.kill(worker.pid, SIGTERM)
         if self._hears_out and self._arriving:
             self._on_note(*self._arriving)
         for worker in ended:
-            if self._hears_out:
-                self._hear_out(worker)
+            answers = select.poll()
+            answers.register(worker.answers, select.POLLIN)
+            while self._hears_out and (answers.poll(_SOON * 1000) or not _has_ended(worker.pid)):
+                if not answers.poll(0):
+                    continue
+                messages = worker.receive()
+                if messages is None:
+                    break
+                for kind, content in messages:
+                    if kind != CLAIM and worker.task is not None:
+                        self._on_note(worker.task, content)
             self._dismiss(worker)
 
     def _hire(self) -> None:
@@ -294,8 +303,10 @@ class WorkerPool:
         self._employ(worker)
 
     def _employ(self, worker: WorkerHandle) -> None:
-        worker.task = None
-        index = self._next() if self._awake() <= self._size else None
+        worker.task, index = None, None
+        if self._awake() <= self._size:
+            # New ones first: else a few tasks that sleep take all places, and nobody computes.
+            index = self._waiting.pop() if self._waiting else self._choose_shared()
         if index is None:
             self._dismiss(worker)
         else:
@@ -305,27 +316,19 @@ class WorkerPool:
     def _awake(self) -> int:
         return sum(not worker.is_asleep for worker in self._workers.values())
 
-    def _next(self) -> int | None:
-        """Return the task to be done next: a new one, or the rest of one whose worker sleeps.
-
-        New ones first: else a few tasks that sleep take all places, and nobody computes.
-        """
-        return self._waiting.pop() if self._waiting else self._choose_shared()
-
     def _choose_shared(self) -> int | None:
-        """Return an unfinished task whose worker sleeps, or is long at a part of it."""
-        begun = time.monotonic() - _LONG
-        slow = [
-            one.task
-            for one in self._workers.values()
-            if one.is_asleep or (one.claims and one.claimed < begun)
-        ]
-        return next((task for task in slow if task is not None and self._is_shared(task)), None)
+        """Return an unfinished task whose worker sleeps, or is long at a part of it.
 
-    def _is_shared(self, task: int) -> bool:
-        """Whether there is more to be done of a task than there are workers who will do it."""
-        begins = sum(one.task == task and not one.claims for one in self._workers.values())
-        return self._counts[task] - len(self._claimed.get(task, ())) > begins
+        There is more to be done of it than there are workers who will do it.
+        """
+        begun, workers = time.monotonic() - _LONG, list(self._workers.values())
+        for one in workers:
+            is_slow = one.is_asleep or (one.claims and one.claimed < begun)
+            if is_slow and one.task is not None:
+                begins = sum(other.task == one.task and not other.claims for other in workers)
+                if self._counts[one.task] - len(self._claimed.get(one.task, ())) > begins:
+                    return one.task
+        return None
 
     def _look_around(self) -> None:
         """Hire more workers while there are some that sleep."""
@@ -349,8 +352,15 @@ class WorkerPool:
             del self._workers[worker.answers]
             os.close(worker.requests)
             os.close(worker.answers)
-        if not _ends_within(worker.pid, _PATIENCE):
-            os.kill(worker.pid, signals.SIGKILL)  # whatever it waits for, it is a fault of ours
+        if hasattr(os, "pidfd_open"):  # not on macOS, where only waiting for it would tell
+            descriptor = os.pidfd_open(worker.pid)
+            try:
+                end = select.poll()
+                end.register(descriptor, select.POLLIN)
+                if not end.poll(_PATIENCE * 1000):
+                    os.kill(worker.pid, signals.SIGKILL)  # whatever it waits for: a fault of ours
+            finally:
+                os.close(descriptor)
         return os.waitpid(worker.pid, 0)[1]
 
     def _hear(self, worker: WorkerHandle) -> Iterator[tuple[int, object]]:
@@ -386,50 +396,30 @@ class WorkerPool:
         if self._waiting:
             self._hire()
 
-    def _hear_out(self, worker: WorkerHandle) -> None:
-        """Take in what a worker tells from now to its end."""
-        answers = select.poll()
-        answers.register(worker.answers, select.POLLIN)
-        while answers.poll(_SOON * 1000) or not _has_ended(worker.pid):
-            if not answers.poll(0):
-                continue
-            messages = worker.receive()
-            if messages is None:
-                return
-            for kind, content in messages:
-                if kind != CLAIM and worker.task is not None:
-                    self._on_note(worker.task, content)
-
     def _grant(self, worker: WorkerHandle, part: int) -> None:
-        assert worker.task is not None
+        task = worker.task
+        assert task is not None
         if part == LONGER:
-            worker.is_prolonged = self._may_prolong(worker.task)
-            later = not worker.is_prolonged and self._may_postpone(worker.task)
+            others_wait = not self._postponed.issuperset(self._waiting)
+            at_it = sum(one.is_prolonged for one in self._workers.values())
+            # A part may last: one of each task, and those who wait keep a place.
+            worker.is_prolonged = task not in self._prolonged and not (
+                others_wait and at_it + 1 >= self._size
+            )
+            # Or the rest is to be done after the others: once, if there are any.
+            later = others_wait and task not in self._prolonged | self._postponed
+            later = later and not worker.is_prolonged
+            if worker.is_prolonged:
+                self._prolonged.add(task)
+            elif later:
+                self._postponed.add(task)
             worker.grant(granted=worker.is_prolonged, later=later)
             return
-        claimed = self._claimed.setdefault(worker.task, set())
+        claimed = self._claimed.setdefault(task, set())
         worker.claims += 1
         worker.part, worker.claimed, worker.is_prolonged = part, time.monotonic(), False
         worker.grant(granted=part not in claimed)
         claimed.add(part)
-
-    def _may_prolong(self, task: int) -> bool:
-        """Whether a part of a task may last: one of each, and those who wait keep a place."""
-        at_it = sum(worker.is_prolonged for worker in self._workers.values())
-        if task in self._prolonged or (self._others_wait() and at_it + 1 >= self._size):
-            return False
-        self._prolonged.add(task)
-        return True
-
-    def _may_postpone(self, task: int) -> bool:
-        """Whether the rest of a task is to be done after the others: once, if there are any."""
-        if task in self._prolonged | self._postponed or not self._others_wait():
-            return False
-        self._postponed.add(task)
-        return True
-
-    def _others_wait(self) -> bool:
-        return not self._postponed.issuperset(self._waiting)
 
     def _report_end(self, index: int, end: object) -> Iterator[tuple[int, object]]:
         """Yield the end of a task, once all workers have finished with it."""
@@ -485,19 +475,6 @@ class _ForkedPool(WorkerPool):
             if matchers := sys.modules.get("harness.reading.matchers"):  # few tasks need them
                 matchers.end_all()
             os._exit(0)  # no buffers, no handlers: they are the parent's
-
-
-def _ends_within(pid: int, seconds: float) -> bool:
-    """Wait for a child's end; it can be waited for all the same."""
-    if not hasattr(os, "pidfd_open"):
-        return True  # macOS: only waiting for it would tell
-    descriptor = os.pidfd_open(pid)
-    try:
-        end = select.poll()
-        end.register(descriptor, select.POLLIN)
-        return bool(end.poll(seconds * 1000))
-    finally:
-        os.close(descriptor)
 
 
 def _has_ended(pid: int) -> bool:

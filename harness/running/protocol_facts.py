@@ -18,12 +18,8 @@ def as_sent(case: CaseFile, protocol: Protocol = GTP) -> list[bytes]:
     """Return what is sent for each step, newline included, in the file's own bytes."""
     if not case.steps:
         return []
-    if protocol.has_ids:
-        lines = [step.text for step in case.steps]
-    else:
-        lines = [step.command for step in case.steps]
-    text = "\n".join(lines) + "\n"
-    return encode(text).splitlines(keepends=True)
+    lines = [step.text if protocol.has_ids else step.command for step in case.steps]
+    return encode("\n".join(lines) + "\n").splitlines(keepends=True)
 
 
 def find_awaited(steps: Sequence[Step], command_properties: PropertyTable) -> list[bool]:
@@ -71,7 +67,7 @@ def warnings(
 
     ``without_ids``: a reply without its command's id is none.
     """
-    is_right = _id_is_right if protocol.has_ids else _is_done
+    is_right = _id_is_right if protocol.has_ids else lambda _, raw: raw == DONE
     first: dict[str, str] = {}
     count: dict[str, int] = {}
     plain: str | None = None  # what the last command without an id was answered with, if well
@@ -86,16 +82,13 @@ def warnings(
             plain = raw if id_ < 0 else plain
             continue
         for kind, what in _breaches(step, reply, protocol, without_ids=without_ids):
-            first.setdefault(kind, f"{_place(step.line)}: {what}")
+            place = f"line {step.line}" if step.line else "at the start"
+            first.setdefault(kind, f"{place}: {what}")
             count[kind] = count.get(kind, 0) + 1
     return [
         text + count_rest(count[kind] - 1, " (and {:,} more like it)")
         for kind, text in first.items()
     ]
-
-
-def _place(line: int) -> str:
-    return f"line {line}" if line else "at the start"
 
 
 def _id_is_right(command_id: int, raw: str) -> bool:
@@ -108,10 +101,6 @@ def _id_is_right(command_id: int, raw: str) -> bool:
     found = re.match(_STATUS_AND_ID, raw)
     # Not as a number: there are ids too long to be read as one.
     return found is not None and found[1] != "" and found[1].lstrip("0") == f"{command_id or ''}"
-
-
-def _is_done(_: int, raw: str) -> bool:
-    return raw == DONE
 
 
 def _breaches(

@@ -9,18 +9,9 @@ from time import monotonic
 from harness.engine.engine_session import quote
 from harness.engine.launch import UNBUFFERED
 from harness.engine.process import EngineProcess
+from harness.engine.replies import Protocol
 from harness.errors import EngineError, SandboxError, StarvedError
-from harness.options import Limits
-from harness.records import (
-    CaseFile,
-    Exchange,
-    Failure,
-    FailureKind,
-    FileResult,
-    Outcome,
-    Reply,
-    Verdict,
-)
+from harness.records import CaseFile, Exchange, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.running import protocol_facts
 from harness.running.file_runner import RunContext, case_folder
 from harness.text import encode
@@ -132,7 +123,15 @@ _UNBUFFERED = " ".join(map("=".join, UNBUFFERED.items()))
 
 def explain_silence(result: FileResult, setting: RunContext) -> FileResult:
     """Return a file's result with the reason of its first hang, if another start shows it."""
-    index = next((i for i, one in enumerate(result.failures) if _is_silence(one)), None)
+    silent = (  # it slept instead of answering, and nothing is known of its output
+        index
+        for index, one in enumerate(result.failures)
+        if one.kind is FailureKind.TIMEOUT
+        and (one.limit and one.limit.name) in ("command", "start")
+        and one.rest == "."
+        and one.computed < _COMPUTED
+    )
+    index = next(silent, None)
     if index is None or monotonic() >= setting.ends:
         return result
     lines = _conversation(result, index, setting)
@@ -142,13 +141,6 @@ def explain_silence(result: FileResult, setting: RunContext) -> FileResult:
     failures = list(result.failures)
     failures[index] = failures[index]._replace(rest=f"{failures[index].rest}{reason}")
     return result._replace(failures=tuple(failures))
-
-
-def _is_silence(failure: Failure) -> bool:
-    """Return whether an engine slept instead of answering, and nothing is known of its output."""
-    limit = failure.limit.name if failure.limit else ""
-    is_own = failure.kind is FailureKind.TIMEOUT and limit in ("command", "start")
-    return is_own and failure.rest == "." and failure.computed < _COMPUTED
 
 
 def _conversation(result: FileResult, index: int, setting: RunContext) -> list[bytes]:
@@ -168,17 +160,22 @@ def _ask_again(lines: Sequence[bytes], result: FileResult, setting: RunContext) 
     """Return why nothing was heard: a sentence after a blank; "" if that does not show."""
     if not lines:  # it was asked nothing of the file's when it hung
         return ""
-    limits = setting.options.limits._replace(timeout=_COMMAND, startup=_START, file=0.0)
-    process = _start(result, setting, limits)
+    options, protocol = setting.options, setting.protocol
+    limits = options.limits._replace(timeout=_COMMAND, startup=_START, file=0.0)
+    # Started as it was, but so that Python writes at once.
+    process = EngineProcess(
+        setting.unbuffered(result.case),
+        list(setting.words),
+        options.folder or case_folder(result.case),
+        limits,
+        options.pty,
+        protocol=protocol,
+    )
     replies: list[Reply] = []
     output, is_at_end = b"", False
     try:
         session = setting.session(
-            process,
-            limits,
-            run_ends=monotonic() + _ALL,
-            patience=_PATIENCE,
-            protocol=setting.protocol,
+            process, limits, run_ends=monotonic() + _ALL, patience=_PATIENCE, protocol=protocol
         )
         with suppress(EngineError):
             session.ask(lines[:1], replies)  # what its start computes ends here
@@ -190,18 +187,10 @@ def _ask_again(lines: Sequence[bytes], result: FileResult, setting: RunContext) 
         end = process.finish(_AT_END if is_at_end else 0.0)
     if is_at_end:
         output = end.output
-        whole = setting.protocol.end(output)
-        replies = setting.protocol.splitter(strict=False).split(output[:whole])
+        whole = protocol.end(output)
+        replies = protocol.splitter(strict=False).split(output[:whole])
         output = output[whole:]
-    return _describe(lines, replies, output, is_at_end, setting)
-
-
-def _start(result: FileResult, setting: RunContext, limits: Limits) -> EngineProcess:
-    """Start the engine as it was, but so that Python writes at once."""
-    folder = setting.options.folder or case_folder(result.case)
-    launcher = setting.unbuffered(result.case)
-    pty, protocol = setting.options.pty, setting.protocol
-    return EngineProcess(launcher, list(setting.words), folder, limits, pty, protocol=protocol)
+    return _describe(lines, replies, output, is_at_end, protocol)
 
 
 def _describe(
@@ -209,7 +198,7 @@ def _describe(
     replies: Sequence[Reply],
     output: bytes,
     is_at_end: bool,
-    setting: RunContext,
+    protocol: Protocol,
 ) -> str:
     start = "Started again" if is_at_end else f"Started again with {_UNBUFFERED}"
     when = " once its input had ended" if is_at_end else ""
@@ -217,7 +206,6 @@ def _describe(
         answer = quote(encode(replies[len(lines) - 1].raw))
         return f" {start}, it answered {answer}{when}: does it flush its output after each reply?"
     if output.strip() and len(replies) == len(lines) - 1:
-        lacking = setting.protocol.lacking(output)
-        wrote = f" {start}, it wrote {quote(output)}{when}, but {lacking}."
+        wrote = f" {start}, it wrote {quote(output)}{when}, but {protocol.lacking(output)}."
         return f"{wrote} Flush the output after each reply, too."
     return ""

@@ -45,7 +45,10 @@ def _begins(case: CaseFile, index: int, command_properties: PropertyTable) -> bo
 
 
 def _places(case: CaseFile, command_properties: PropertyTable) -> Iterator[RestartPoint]:
-    marked = _find_marked_steps(case)
+    marks = [number for number, text in enumerate(case.lines, 1) if _MARK.fullmatch(text)]
+    numbers = [step.line for step in case.steps]
+    after = ([i for i, number in enumerate(numbers) if number > mark][:1] for mark in marks)
+    marked = {index for found in after for index in found}
     known = True  # what came before can be had again
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps):
@@ -59,8 +62,25 @@ def _places(case: CaseFile, command_properties: PropertyTable) -> Iterator[Resta
             yield RestartPoint(index, tuple(kept))
         if properties.ends:
             return
-        known = known and (_is_plain(properties) or not _is_asked(step))
+        is_asked = step.is_test or step.id >= 0
+        known = known and (_is_plain(properties) or not is_asked)
         _remember(settings, index, step, properties)
+
+
+def _find_remade(case: CaseFile, index: int, command_properties: PropertyTable) -> set[str] | None:
+    """Return the settings that are made from a step on before the board is cleared.
+
+    None: something is asked or played before.
+    """
+    made: set[str] = set()
+    for step in case.steps[index:]:
+        properties = command_properties[_name(step)]
+        if properties.clears:
+            return made | properties.lasting
+        if step.is_test or not _prepares(properties):
+            return None
+        made |= properties.lasting
+    return None
 
 
 def settings_before(
@@ -82,30 +102,6 @@ def settings_before(
     return tuple(settings.values())
 
 
-def _find_marked_steps(case: CaseFile) -> set[int]:
-    """Return the steps before which the file says that nothing before matters."""
-    lines = [number for number, text in enumerate(case.lines, 1) if _MARK.fullmatch(text)]
-    numbers = [step.line for step in case.steps]
-    after = ([i for i, number in enumerate(numbers) if number > line][:1] for line in lines)
-    return {index for found in after for index in found}
-
-
-def _find_remade(case: CaseFile, index: int, command_properties: PropertyTable) -> set[str] | None:
-    """Return the settings that are made from a step on before the board is cleared.
-
-    None: something is asked or played before.
-    """
-    made: set[str] = set()
-    for step in case.steps[index:]:
-        properties = command_properties[_name(step)]
-        if properties.clears:
-            return made | properties.lasting
-        if step.is_test or not _prepares(properties):
-            return None
-        made |= properties.lasting
-    return None
-
-
 def _prepares(properties: CommandProperties) -> bool:
     """Whether a command may stand between a place and its ``clear_board``."""
     return _is_plain(properties) and len(properties.lasting) == 1 and not properties.clears
@@ -117,10 +113,6 @@ def _is_plain(properties: CommandProperties) -> bool:
     A record may bring a size, a komi, both or neither.
     """
     return properties.is_known and len(properties.lasting) <= 1
-
-
-def _is_asked(step: Step) -> bool:
-    return step.is_test or step.id >= 0
 
 
 def _remember(

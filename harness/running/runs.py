@@ -7,24 +7,39 @@ Everything a run may be told is in :class:`Options`, everything it found in
 from __future__ import annotations
 
 import contextlib
+import copyreg
 import gc
 import os
 import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from harness.engine import launch
 from harness.engine.engine_session import EngineSession
 from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
 from harness.options import SANDBOXES, Limits, Options
+from harness.processes import processors
 from harness.reading import casefile, pattern
 from harness.reading.dialect import Dialect, find_dialect
 from harness.reading.suite import Gathered, gather
-from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
-from harness.running.file_runner import RunContext
-from harness.running.gathering import ResultCollector, RunListeners
+from harness.records import (
+    CaseFile,
+    Exchange,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Progress,
+    Reply,
+    RunResult,
+    Step,
+    Verdict,
+)
+from harness.running import jobs
+from harness.running.file_runner import NO_CASE, Judged, RunContext, not_run, run_file
 from harness.signals import ending_on_signals
 from harness.specifications import EVERYONES
 from oracle.command_properties import PropertyTable
@@ -32,8 +47,11 @@ from oracle.command_properties import PropertyTable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from os import PathLike
+    from typing import Any
 
     from harness.sandbox.boxed_engines import Sandbox
+
+    _Packed = tuple[Callable[..., FileResult], tuple[Any, ...]]
 
 __all__ = ["Limits", "Options", "not_judged", "run", "run_cases"]
 
@@ -80,7 +98,9 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
         CaseError: a suite is a circle. (A case file that cannot be read ends up in
             ``RunResult.errors``, and the others are run; so does a lack of tests.)
     """
-    with _without_collecting():
+    is_collecting = gc.isenabled()
+    gc.disable()  # a heap of records grows, which has no cycles: a fifth of the time
+    try:
         found = gather(
             [
                 os.fspath(one)
@@ -92,7 +112,12 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
             options.lines,
             protocol=options.protocol,
         )
-        return run_gathered(program, found, options, RunListeners(on_progress, on_file), natures)
+        return run_gathered(
+            program, found, options, on_progress, on_file, command_properties=natures
+        )
+    finally:
+        if is_collecting:
+            gc.enable()
 
 
 def run_cases(
@@ -109,25 +134,25 @@ def run_cases(
         Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: the ``--gtpfile`` cannot be read.
     """
-    return run_gathered(
-        program, Gathered(tuple(cases)), options, RunListeners(on_progress, on_file)
-    )
+    return run_gathered(program, Gathered(tuple(cases)), options, on_progress, on_file)
 
 
 def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is known
     program: str | Sequence[str],
     suite: Gathered,
     options: Options,
-    listeners: RunListeners,
-    command_properties: PropertyTable = EVERYONES,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_file: Callable[[FileResult], None] | None = None,
     *,
+    on_test: Callable[[CaseFile, Outcome], None] | None = None,
+    command_properties: PropertyTable = EVERYONES,
     is_proven: bool = False,
 ) -> RunResult:
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`.
 
+    ``on_test``: called with each outcome, where one file at a time is run, and only once.
     ``is_proven``: this process has just proven the level of sandbox that ``options`` name.
     """
-    cases = suite.cases
     program = launch.with_seed(program if isinstance(program, str) else shlex.join(program))
     setting = RunContext(
         tuple(launch.as_typed(launch.split_program(program))),
@@ -139,22 +164,10 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
         protocol=_protocol(options.protocol),
         session=_session(options.translate),
     )
-    sandbox = sandbox_for(options, cases, command_properties, is_proven=is_proven)
+    sandbox = sandbox_for(options, suite.cases, command_properties, is_proven=is_proven)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    collector = ResultCollector(cases, options, listeners)
-
-    def make_result(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
-        return RunResult(
-            program=program,
-            files=tuple(results),
-            errors=(*suite.errors, *_not_judged(results, setting.dialect)),
-            started=started,
-            host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
-            options=_describe(options, sandbox.description),
-            faults=tuple(collector.faults),
-            unfinished=tuple(unfinished),
-        )
-
+    collector = _ResultCollector(suite.cases, options, on_progress, on_file, on_test)
+    is_interrupted, unfinished = False, list[str]()
     try:
         with ending_on_signals(), contextlib.closing(sandbox):
             collector.run(
@@ -167,13 +180,26 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
                     ends=time.monotonic() + (options.limits.total or float("inf")),
                 )
             )
+        results = collector.results
     except KeyboardInterrupt:
-        raise Interrupted(make_result(*collector.so_far())) from None
-    return make_result(collector.results)
+        is_interrupted = True
+        results, unfinished = collector.so_far()
+    result = RunResult(
+        program=program,
+        files=tuple(results),
+        errors=(*suite.errors, *_not_judged(results, setting.dialect)),
+        started=started,
+        host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
+        options=_describe(options, sandbox.description),
+        faults=tuple(collector.faults),
+        unfinished=tuple(unfinished),
+    )
+    if is_interrupted:
+        raise Interrupted(result)
+    return result
 
 
 def _protocol(name: str) -> Protocol:
-    """Return a protocol; a run of GTP loads no other."""
     if name == GTP.name:
         return GTP
     from harness.engine.protocols import find_protocol
@@ -254,12 +280,7 @@ def sandbox_for(
 
     hidden = [case.path for case in cases]
     return Sandbox(
-        options.sandbox,
-        options.box,
-        hidden,
-        options.show,
-        command_properties,
-        is_proven=is_proven,
+        options.sandbox, options.box, hidden, options.show, command_properties, is_proven=is_proven
     )
 
 
@@ -270,16 +291,192 @@ def _to_stderr(line: str) -> None:
         print(escape_controls(line), file=sys.stderr, flush=True)
 
 
-@contextlib.contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Keep the garbage collector from going over a growing heap of records, which has no cycles.
+# --- The results of the files of a run: taken from other processes as they come, put in order ----
 
-    It would cost a fifth of the time.
+
+class _ResultCollector:
+    """Runs files, one after the other or in parallel, and puts their results in order.
+
+    ``results`` has those of the first files, without a gap; ``faults`` a text for each file that
+    came to nothing because the harness failed.
     """
-    enabled = gc.isenabled()
-    gc.disable()
+
+    def __init__(
+        self,
+        cases: Sequence[CaseFile],
+        options: Options,
+        on_progress: Callable[[Progress], None] | None,
+        on_file: Callable[[FileResult], None] | None,
+        on_test: Callable[[CaseFile, Outcome], None] | None,
+    ) -> None:
+        self.results: list[FileResult] = []
+        self.faults: list[str] = []
+        self._cases = cases
+        self._options = options
+        self._on_progress = on_progress or (lambda _: None)
+        self._on_file = on_file or (lambda _: None)
+        self._on_test = on_test
+        self._totals = [sum([step.is_test for step in case.steps]) for case in cases]
+        self._early: dict[int, FileResult] = {}  # those after a gap
+        self._cut: dict[int, FileResult] = {}  # those broken off
+
+    def run(self, setting: RunContext) -> None:
+        """Run all files, until one says that it was the last."""
+        options, cases = self._options, self._cases
+        workers = min(1 if options.verbose else options.jobs or processors(), len(cases))
+        if workers <= 1 and not options.rerun and not setting.dialect.settles_late:
+            setting = setting._replace(on_test=self._on_test)
+        setting = setting._replace(crowded=workers >= processors())
+        if workers > 1:
+            copyreg.pickle(FileResult, pack)
+        work = partial(_run_case, setting)
+        running = jobs.run_all(cases, work, workers, self._note, setting.leave, hear_out=True)
+        is_over = False
+        with contextlib.closing(running):
+            for place, end in running:
+                case = cases[place]
+                if isinstance(end, jobs.Fault):
+                    self.faults.append(f"{case.path}: {end.message}\n{end.details}".rstrip())
+                    result = not_run(case)
+                else:
+                    result = end._replace(case=case)
+                count, failed = len(result.outcomes), sum(map(_is_failed, result.outcomes))
+                self._on_progress(
+                    Progress(place, case.path, count, self._totals[place], failed, result)
+                )
+                self._early[place] = result
+                while not is_over and (ready := self._early.pop(len(self.results), None)):
+                    self.results.append(ready)
+                    self._on_file(ready)
+                    is_over = self._is_last(ready)
+                if is_over or self._has_hung():
+                    break
+        for place, case in list(enumerate(cases))[len(self.results) :]:
+            early, failure = None, None
+            if self._has_hung():
+                early = self._early.get(place)
+                why = f"Not run: the engine had hung in {options.most_hung} files before."
+                failure = Failure(FailureKind.TIMEOUT, why)
+            self.results.append(early or not_run(case, failure))
+            self._on_file(self.results[-1])
+
+    def so_far(self) -> tuple[list[FileResult], list[str]]:
+        """Return a result for each file, and which have come to none: when all is broken off."""
+        found = dict(enumerate(self.results)) | self._early
+        missing = [case.path for place, case in enumerate(self._cases) if place not in found]
+        found = self._cut | found
+        cases = enumerate(self._cases)
+        return [found.get(place) or not_run(case) for place, case in cases], missing
+
+    def _note(self, place: int, event: object) -> None:
+        case = self._cases[place]
+        if isinstance(event, FileResult):  # one that ended when all was being broken off
+            self._early[place] = event._replace(case=case)
+        elif not isinstance(event, Judged):
+            return  # a fault: the file is one that was not run
+        elif event.cut:
+            self._cut[place] = event.cut._replace(case=case)
+        else:
+            total = self._totals[place]
+            self._on_progress(
+                Progress(place, case.path, event.done, total, event.failed, None, event.waiting)
+            )
+
+    def _has_hung(self) -> bool:
+        """Whether so many files hung that waiting for the others would tell nothing new."""
+        most = self._options.most_hung
+        known = (*self.results, *self._early.values())
+        return 0 < most <= sum(any(map(_is_hang, file.failures)) for file in known)
+
+    def _is_last(self, result: FileResult) -> bool:
+        if result.failure is not None and result.failure.kind is FailureKind.SETUP:
+            return True
+        return self._options.fail_fast and any(map(_is_failed, result.outcomes))
+
+
+def _is_failed(outcome: Outcome) -> bool:
+    return outcome.verdict is Verdict.FAILED
+
+
+def _is_hang(failure: Failure) -> bool:
+    return failure.kind in (FailureKind.TIMEOUT, FailureKind.CPU)
+
+
+def _run_case(setting: RunContext, case: CaseFile, note: jobs.Note) -> FileResult:
+    """Run a case file as often as it is asked for; ``note``: is told how far it is."""
+    runs: list[FileResult] = []
+    note(Judged(0, 0))
     try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+        for _ in range(1 + setting.options.rerun):
+            runs.append(run_file(case, setting, note))
+        result = _merge(runs)
+        if any(map(_is_hang, result.failures)):
+            from harness.running.rerun import explain_silence
+
+            result = explain_silence(result, setting)
+    except KeyboardInterrupt:
+        if runs:  # one that is whole is worth more than a second one that is broken off
+            note(Judged(0, 0, _merge(runs)._replace(case=NO_CASE)))
+        raise
+    # The caller has the case: it need not be sent back from another process.
+    return result._replace(case=NO_CASE)
+
+
+def _merge(runs: Sequence[FileResult]) -> FileResult:
+    if len(runs) == 1:
+        return runs[0]
+    from harness.running.rerun import merge
+
+    return merge(runs)
+
+
+# --- The transfer of a file's result from one process to another, in few records -----------------
+# For each named tuple :mod:`pickle` asks by functions of Python how it is made, which took as long
+# as to split the replies. Most commands have the same few replies: each travels once, as a plain
+# tuple, and for the rest its place in the row of them.
+
+
+_new = tuple.__new__
+
+
+def pack(file: FileResult) -> _Packed:
+    """Return what makes a result again, and what that is given; see :func:`copyreg.pickle`."""
+    own = [*file.before, *file.after]
+    replies = [*file.replies, *(one.reply for one in file.outcomes), *(one.reply for one in own)]
+    known = dict(zip(map(id, replies), replies, strict=True))
+    places = {one: place for place, one in enumerate(known)}
+    return unpack, (
+        [None if reply is None else tuple(reply) for reply in known.values()],
+        [places[id(reply)] for reply in replies],
+        [(step, verdict, flaky) for step, verdict, _, flaky in file.outcomes],
+        [one.text for one in file.before],
+        [one.text for one in file.after],
+        tuple(file._replace(replies=(), outcomes=(), before=(), after=())),
+    )
+
+
+def unpack(  # noqa: PLR0913, PLR0917 - as pickle hands them over
+    shared_replies: Sequence[tuple[Any, ...] | None],
+    places: Sequence[int],
+    outcomes: Sequence[tuple[int, Verdict, bool]],
+    before: Sequence[str],
+    after: Sequence[str],
+    fields: tuple[Any, ...],
+) -> FileResult:
+    """Return the result again.
+
+    ``shared_replies``: each once. ``places``: which of them was given to each command of the
+    file, to each test, to each of the harness's own commands, ``before`` the file and ``after``.
+    """
+    records = [None if one is None else _new(Reply, one) for one in shared_replies]
+    replies = [records[place] for place in places]
+    own = [*before, *after]
+    of_tests, of_own = len(replies) - len(outcomes) - len(own), len(replies) - len(own)
+    exchanges = list(map(Exchange, own, replies[of_own:]))
+    judged = zip(outcomes, replies[of_tests:of_own], strict=True)
+    return FileResult(*fields)._replace(
+        replies=tuple(replies[:of_tests]),
+        outcomes=tuple([_new(Outcome, (step, one, reply, f)) for (step, one, f), reply in judged]),
+        before=tuple(exchanges[: len(before)]),
+        after=tuple(exchanges[len(before) :]),
+    )

@@ -8,15 +8,13 @@ in the rest.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from io import FileIO
 from pathlib import Path
 
-from harness.engine.launch import NOTHING_MORE
+from harness.engine.launch import NOTHING_MORE, count_names
 from harness.errors import EngineError, SandboxError, UsageError
-from harness.options import BoxLimits, Limit
+from harness.options import BoxLimits
 from harness.processes import descendants
 from harness.records import CaseFile, Failure, FailureKind
 from harness.sandbox import levels, view
@@ -58,7 +56,12 @@ class Sandbox:
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        proven = BoxLauncher(int(choice), limits) if is_proven else _prove(choice, limits)
+        if is_proven:
+            proven = BoxLauncher(int(choice), limits)
+        elif choice == "auto":
+            proven = levels.strongest(limits)
+        else:
+            proven = levels.make_proven(int(choice), limits)
         self.level = proven.level
         self._limits = limits
         self._command_properties = command_properties
@@ -101,12 +104,6 @@ class Sandbox:
             boxes.close()
 
 
-def _prove(choice: str, limits: BoxLimits) -> BoxLauncher:
-    return (
-        levels.strongest(limits) if choice == "auto" else levels.make_proven(int(choice), limits)
-    )
-
-
 def _find_named_files(case: CaseFile, command_properties: PropertyTable) -> Iterator[str]:
     """Yield the names of files as the commands of a case have them, if they are there."""
     folder = Path(case.path).absolute().parent
@@ -130,22 +127,8 @@ class BoxedEngine:
 
     def __init__(self, box: Boxed, cpu_seconds: float = 0.0) -> None:
         self.box = box
+        self.stdin, self.stdout, self.stderr = box.stdin, box.stdout, box.stderr
         self._spent = cpu_seconds  # seconds of CPU time, by others of the same file
-
-    @property
-    def stdin(self) -> FileIO:
-        """Our end of its standard input."""
-        return self.box.stdin
-
-    @property
-    def stdout(self) -> FileIO:
-        """Our end of its standard output."""
-        return self.box.stdout
-
-    @property
-    def stderr(self) -> FileIO:
-        """Our end of its standard error."""
-        return self.box.stderr
 
     def status(self) -> int | None:
         """Return how it ended, as ``Popen.returncode``; None while it runs, or if it was ended."""
@@ -165,17 +148,13 @@ class BoxedEngine:
         end = self.box.wait(0)
         if end is None or not (end.hit or end.unstarted):
             return None
-        if end.hit:
-            limit = self._whole(end.hit)
+        if limit := end.hit:
+            if limit.name == "time" and limit.used is not None:  # others have used a share
+                used, allowed = limit.used + self._spent, limit.allowed + self._spent
+                limit = limit._replace(used=used, allowed=allowed)
             return EngineError(Failure(_KINDS[limit.name], "went over its ", limit=limit))
         message = f"could not be executed in the sandbox ({end.unstarted.lower()})"
         return EngineError(Failure(FailureKind.NOT_STARTED, message))
-
-    def _whole(self, hit: Limit) -> Limit:
-        """Return a limit with its share that others have used."""
-        if hit.name != "time" or hit.used is None:
-            return hit
-        return hit._replace(used=hit.used + self._spent, allowed=hit.allowed + self._spent)
 
 
 class BoxedLauncher:
@@ -209,12 +188,13 @@ class BoxedLauncher:
         if output is not None:
             raise SandboxError("there is no terminal in a sandbox: --pty does not go with it")
         try:
-            shown = (self._shown, self._hidden, self._submission)
-            seen = self._view(tuple(words), folder, *shown)
+            seen = self._view(tuple(words), folder, self._shown, self._hidden, self._submission)
         except UsageError as error:
             message = f"The engine could not be started: {error}."
             raise EngineError(Failure(FailureKind.NOT_STARTED, message)) from None
-        boxes = self._free()
+        boxes = self._boxes
+        if boxes in self._under_way.values():
+            boxes = BoxLauncher(boxes.level, boxes.limits)
         try:
             box = boxes.start(seen, words, self._spent, self._variables)
             engine = BoxedEngine(box, self._spent)
@@ -223,12 +203,6 @@ class BoxedLauncher:
             raise
         self._under_way[engine] = boxes
         return engine
-
-    def _free(self) -> BoxLauncher:
-        """Return a box server that runs no engine."""
-        if self._boxes in self._under_way.values():
-            return BoxLauncher(self._boxes.level, self._boxes.limits)
-        return self._boxes
 
     def _give_back(self, boxes: BoxLauncher) -> None:
         if boxes is not self._boxes:
@@ -242,5 +216,4 @@ class BoxedLauncher:
         finally:
             self._give_back(boxes)
         self._spent += end.cpu
-        left = Counter(end.leftovers)
-        return [name if count == 1 else f"{name} × {count}" for name, count in left.items()]
+        return count_names(end.leftovers)

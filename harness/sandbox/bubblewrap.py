@@ -28,20 +28,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from harness.sandbox import seccomp
-from harness.sandbox.plan import (
-    BIND,
-    COPY,
-    DEVICE,
-    LINK,
-    MASK_FILE,
-    MASK_FOLDER,
-    PROC,
-    SCRATCH,
-    WRITABLE,
-    LaunchPlan,
-    Mount,
-    WritableSpace,
-)
+from harness.sandbox.plan import LaunchPlan, Mount, MountKind, WritableSpace
 from harness.typed import NamedTuple
 
 SETPRIV = "/usr/bin/setpriv"
@@ -51,15 +38,8 @@ _MARK = ".gtp-harness-waits"  # the file, removed before the folder is filled
 _NEW_ROOT = "/newroot"  # where bubblewrap has its tree while it makes it
 _HIGH = 10  # the least of the numbers that are in nobody's way
 _ISOLATION = (
-    "--unshare-pid",
-    "--unshare-net",
-    "--unshare-ipc",
-    "--unshare-uts",
-    "--unshare-cgroup-try",
-    "--die-with-parent",
-    "--new-session",
-    "--cap-drop",
-    "ALL",
+    *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
 )
 _AS_ROOT = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
 
@@ -71,7 +51,10 @@ def options(
     words = [
         *_ISOLATION,
         *(_AS_ROOT if room.owner else ("--unshare-user",)),
-        *chain.from_iterable(_parent_and_mount(mount, room) for mount in tree),
+        # Name the folder above as well: by itself, bubblewrap makes it for its own user alone.
+        *chain.from_iterable(
+            ("--dir", os.path.dirname(mount.place), *_mount(mount, room)) for mount in tree
+        ),
         *("--remount-ro", "/", "--chdir", folder),
         *chain.from_iterable(("--setenv", *pair) for pair in environment.items()),
     ]
@@ -115,7 +98,8 @@ def connect_command(identity: int, words: Iterable[str]) -> tuple[str, ...]:
 
     ``identity``: the user to become for good before; 0: none.
     """
-    become = _as_user(identity) if identity else ()
+    user = (f"--reuid={identity}", f"--regid={identity}", "--clear-groups", "--inh-caps=-all")
+    become = (SETPRIV, *user, "--") if identity else ()
     return (*become, "/bin/sh", "-c", _CONNECT, "sh", *words)
 
 
@@ -135,14 +119,15 @@ def start(plan: LaunchPlan, streams: tuple[int, int, int], status: int, block: i
 
     Its environment is empty: the engine could read it.
     """
-    own = [
-        _pipe_with(plan.options),
-        _pipe_with(seccomp.for_this_machine(False, bool(plan.writable))),
-    ]
+    filter_ = seccomp.for_this_machine(False, bool(plan.writable))
+    own = [_pipe_with(plan.options), _pipe_with(filter_)]
     sources = [own[0], status, block, own[1]]
     hold = -1
     if plan.mounts:
-        reading, hold = _full_pipe()
+        # A pipe that takes no more: who can write to it knows that it was read.
+        reading, hold = os.pipe()
+        fcntl.fcntl(hold, fcntl.F_SETPIPE_SZ, 1)  # rounded up to a page
+        os.write(hold, bytes(fcntl.fcntl(hold, fcntl.F_GETPIPE_SZ)))
         own.append(reading)
         sources.append(reading)
     pipes = Pipes(*(fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in sources))
@@ -166,31 +151,20 @@ def start(plan: LaunchPlan, streams: tuple[int, int, int], status: int, block: i
     return Started(pid, hold)
 
 
-def _as_user(identity: int) -> tuple[str, ...]:
-    """Return the words that become the user ``identity`` for good and execute what follows."""
-    become = (f"--reuid={identity}", f"--regid={identity}", "--clear-groups", "--inh-caps=-all")
-    return (SETPRIV, *become, "--")
-
-
-def _parent_and_mount(mount: Mount, room: WritableSpace) -> tuple[str, ...]:
-    """Name the folder above as well: by itself, bubblewrap makes it for its own user alone."""
-    return ("--dir", os.path.dirname(mount.place), *_mount(mount, room))
-
-
 def _mount(mount: Mount, room: WritableSpace) -> tuple[str, ...]:
     place = mount.place
     limit = ("--size", str(room.size)) if room.size else ()
     larger = ("--size", str(room.size + room.own[0])) if room.size else ()
     return {
-        BIND: ("--ro-bind", mount.source, place),
-        WRITABLE: ("--bind", mount.source, place),
-        DEVICE: ("--dev-bind", mount.source, place),
-        LINK: ("--symlink", mount.source, place),
-        SCRATCH: ("--perms", "1777", *limit, "--tmpfs", place),
-        COPY: ("--perms", "1777", *larger, "--tmpfs", place),
-        PROC: ("--proc", place, "--ro-bind", "/proc/sys", "/proc/sys"),
-        MASK_FILE: ("--ro-bind", "/dev/null", place),
-        MASK_FOLDER: ("--perms", "0000", "--tmpfs", place, "--remount-ro", place),
+        MountKind.BIND: ("--ro-bind", mount.source, place),
+        MountKind.WRITABLE: ("--bind", mount.source, place),
+        MountKind.DEVICE: ("--dev-bind", mount.source, place),
+        MountKind.LINK: ("--symlink", mount.source, place),
+        MountKind.SCRATCH: ("--perms", "1777", *limit, "--tmpfs", place),
+        MountKind.COPY: ("--perms", "1777", *larger, "--tmpfs", place),
+        MountKind.PROC: ("--proc", place, "--ro-bind", "/proc/sys", "/proc/sys"),
+        MountKind.MASK_FILE: ("--ro-bind", "/dev/null", place),
+        MountKind.MASK_FOLDER: ("--perms", "0000", "--tmpfs", place, "--remount-ro", place),
     }[mount.kind]
 
 
@@ -200,11 +174,3 @@ def _pipe_with(data: bytes) -> int:
     os.write(writing, data)
     os.close(writing)
     return reading
-
-
-def _full_pipe() -> tuple[int, int]:
-    """Return both ends of a pipe that takes no more: who can write to it knows it was read."""
-    reading, writing = os.pipe()
-    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 1)  # rounded up to a page
-    os.write(writing, bytes(fcntl.fcntl(writing, fcntl.F_GETPIPE_SZ)))
-    return reading, writing

@@ -10,18 +10,10 @@ from collections.abc import Callable, Iterable
 
 from harness.sandbox import landlock, seccomp, untrusted_folders
 from harness.sandbox.plan import (
-    BIND,
-    COPY,
-    DEVICE,
     FIRST_TO_DIE,
-    LINK,
-    MASK_FILE,
-    MASK_FOLDER,
-    PROC,
-    SCRATCH,
-    WRITABLE,
     LaunchPlan,
     Mount,
+    MountKind,
     WritableSpace,
     set_limits,
 )
@@ -34,9 +26,9 @@ if TYPE_CHECKING:
 _BASE = "/tmp"  # any folder that exists everywhere; nobody else sees what we mount on it
 _OUTSIDE = "/.outside"
 _ATTRIBUTES = {
-    BIND: landlock.MOUNT_ATTR_RDONLY | landlock.MOUNT_ATTR_NODEV,
-    WRITABLE: landlock.MOUNT_ATTR_NODEV,
-    DEVICE: 0,
+    MountKind.BIND: landlock.MOUNT_ATTR_RDONLY | landlock.MOUNT_ATTR_NODEV,
+    MountKind.WRITABLE: landlock.MOUNT_ATTR_NODEV,
+    MountKind.DEVICE: 0,
 }
 _NOTHING = landlock.MS_NOSUID | landlock.MS_NODEV
 
@@ -87,7 +79,7 @@ def _make_copy(mount: Mount, room: WritableSpace) -> None:
 
 
 def _mask_file(mount: Mount, _room: WritableSpace) -> None:
-    landlock.bind(_OUTSIDE + "/dev/null", mount.place, _ATTRIBUTES[BIND])
+    landlock.bind(_OUTSIDE + "/dev/null", mount.place, _ATTRIBUTES[MountKind.BIND])
 
 
 def _mask_folder(mount: Mount, _room: WritableSpace) -> None:
@@ -98,19 +90,19 @@ def _proc(mount: Mount, _room: WritableSpace) -> None:
     """Show the box's own processes. The kernel's settings are the whole machine's: read-only."""
     _make_place(mount.place, folder=True)
     landlock.mount("proc", mount.place, "proc", _NOTHING | landlock.MS_NOEXEC)
-    landlock.bind(f"{mount.place}/sys", f"{mount.place}/sys", _ATTRIBUTES[BIND])
+    landlock.bind(f"{mount.place}/sys", f"{mount.place}/sys", _ATTRIBUTES[MountKind.BIND])
 
 
 _MAKERS: dict[str, Callable[[Mount, WritableSpace], None]] = {
-    BIND: _bind,
-    WRITABLE: _bind,
-    DEVICE: _bind,
-    LINK: _link,
-    SCRATCH: _make_scratch,
-    COPY: _make_copy,
-    MASK_FILE: _mask_file,
-    MASK_FOLDER: _mask_folder,
-    PROC: _proc,
+    MountKind.BIND: _bind,
+    MountKind.WRITABLE: _bind,
+    MountKind.DEVICE: _bind,
+    MountKind.LINK: _link,
+    MountKind.SCRATCH: _make_scratch,
+    MountKind.COPY: _make_copy,
+    MountKind.MASK_FILE: _mask_file,
+    MountKind.MASK_FOLDER: _mask_folder,
+    MountKind.PROC: _proc,
 }
 
 
@@ -136,14 +128,8 @@ def _make_place(place: str, folder: bool) -> None:
 # such program), ``ended N`` (``Popen.returncode``).
 
 
-NAMESPACES = (
-    landlock.CLONE_NEWPID
-    | landlock.CLONE_NEWNS
-    | landlock.CLONE_NEWNET
-    | landlock.CLONE_NEWIPC
-    | landlock.CLONE_NEWUTS
-    | landlock.CLONE_NEWCGROUP
-)
+NAMESPACES = landlock.CLONE_NEWPID | landlock.CLONE_NEWNS | landlock.CLONE_NEWNET
+NAMESPACES |= landlock.CLONE_NEWIPC | landlock.CLONE_NEWUTS | landlock.CLONE_NEWCGROUP
 Streams = tuple[int, int, int]  # what become standard input, output and error
 
 
@@ -154,7 +140,10 @@ def start(plan: LaunchPlan, streams: Streams, status: int) -> int:
     """
     user, group = os.getuid(), os.getgid()
     own_user_namespace = plan.level == 2 and not plan.identity
-    pid = _fork(plan, own_user_namespace)
+    if plan.level == 2:
+        pid = landlock.clone(NAMESPACES | (landlock.CLONE_NEWUSER if own_user_namespace else 0))
+    else:
+        pid = os.fork()
     if pid == 0:
         try:
             # Die when the server does (it has a single thread); leave its session and its signals.
@@ -188,12 +177,6 @@ def tell(status: int, line: str) -> None:
     os.write(status, line.replace("\n", " ").encode(errors="replace") + b"\n")
 
 
-def _fork(plan: LaunchPlan, own_user_namespace: bool) -> int:
-    if plan.level != 2:
-        return os.fork()
-    return landlock.clone(NAMESPACES | (landlock.CLONE_NEWUSER if own_user_namespace else 0))
-
-
 def map_identity(user: int, group: int) -> None:
     """Stay who we are inside the new user namespace; a process may map itself alone."""
     _write("/proc/self/setgroups", b"deny")
@@ -218,13 +201,17 @@ def _become_engine(plan: LaunchPlan, streams: Streams, status: int) -> NoReturn:
     """Put on the layers that need no namespace, the filter last, and execute the program."""
     try:
         os.setsid()
-        _connect(streams)
+        for number, stream in enumerate(streams):
+            os.dup2(stream, number)
         if plan.landlock:
             landlock.confine(plan.reach, plan.landlock)
         set_limits(0, plan.rlimits)
         landlock.filter_system_calls(_filter(plan))
         tell(status, "ready")
-        _execute(plan, status)
+        try:
+            os.execve(plan.arguments[0], plan.arguments, plan.environment)
+        except OSError as error:
+            tell(status, f"unstarted {error.strerror}")
     except BaseException as error:  # noqa: BLE001 - whatever it is, the server must know
         tell(status, f"fault {error}")
     os._exit(1)
@@ -237,14 +224,6 @@ def _filter(plan: LaunchPlan) -> bytes:
     if plan.landlock >= landlock.ABI_WITH_SCOPES:
         return seccomp.for_this_machine(True, building)
     return seccomp.for_this_machine(True, building, os.getpid())
-
-
-def _execute(plan: LaunchPlan, status: int) -> None:
-    try:
-        os.execve(plan.arguments[0], plan.arguments, plan.environment)
-    except OSError as error:
-        tell(status, f"unstarted {error.strerror}")
-        os._exit(1)
 
 
 def _attend(engine: int, status: int) -> NoReturn:
@@ -277,11 +256,6 @@ def _end_all(*_: object) -> NoReturn:
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)
     os._exit(0)
-
-
-def _connect(streams: Streams) -> None:
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
 
 
 def _write(path: str, data: bytes) -> None:

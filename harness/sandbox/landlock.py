@@ -229,7 +229,7 @@ def confine(rules: Iterable[Rule], version: int) -> None:
 
     A path that does not exist allows nothing. Needs ``no_new_privs``.
     """
-    _restrict(rules, _file_access(version), version)
+    _restrict(rules, (1 << _KNOWN_FILE_ACCESS[min(version, max(_KNOWN_FILE_ACCESS))]) - 1, version)
 
 
 def keep_signals_in(version: int) -> None:
@@ -238,35 +238,20 @@ def keep_signals_in(version: int) -> None:
         _restrict((), 0, version)
 
 
-def _file_access(version: int) -> int:
-    return (1 << _KNOWN_FILE_ACCESS[min(version, max(_KNOWN_FILE_ACCESS))]) - 1
-
-
 def _restrict(rules: Iterable[Rule], rights: int, version: int) -> None:
-    ruleset = _create(rights, version)
-    for path, access in rules:
-        _allow(ruleset, path, access & rights)
-    syscall("landlock_restrict_self", LANDLOCK_RESTRICT_SELF, ruleset, 0)
-    os.close(ruleset)
-
-
-def _create(rights: int, version: int) -> int:
     scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if version >= ABI_WITH_SCOPES else 0
     network = _BIND_AND_CONNECT_TCP if rights and version >= 4 else 0
-    ruleset = _Ruleset(rights, network, scoped)
+    handled = ctypes.byref(_Ruleset(rights, network, scoped))
     size = 24 if version >= ABI_WITH_SCOPES else 16 if version >= 4 else 8
-    return syscall(
-        "landlock_create_ruleset", LANDLOCK_CREATE_RULESET, ctypes.byref(ruleset), size, 0
-    )
-
-
-def _allow(ruleset: int, path: str, access: int) -> None:
-    try:
-        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except OSError:
-        return
-    if not stat.S_ISDIR(os.fstat(opened).st_mode):
-        access &= _ON_FILES
-    rule = _Beneath(access, opened)
-    syscall("landlock_add_rule", LANDLOCK_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(rule), 0)
-    os.close(opened)
+    ruleset = syscall("landlock_create_ruleset", LANDLOCK_CREATE_RULESET, handled, size, 0)
+    for path, access in rules:
+        try:
+            opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        on_files = -1 if stat.S_ISDIR(os.fstat(opened).st_mode) else _ON_FILES
+        rule = ctypes.byref(_Beneath(access & rights & on_files, opened))
+        syscall("landlock_add_rule", LANDLOCK_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+        os.close(opened)
+    syscall("landlock_restrict_self", LANDLOCK_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)

@@ -32,9 +32,8 @@ from harness.sandbox import (
     untrusted_folders,
     view,
 )
-from harness.sandbox.plan import COPY, BoxReport, LaunchPlan, Watched, WritableSpace
+from harness.sandbox.plan import BoxReport, LaunchPlan, MountKind, Watched, WritableSpace
 from harness.sandbox.untrusted_folders import Size
-from harness.sandbox.view import is_in_one
 from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16
@@ -116,17 +115,15 @@ class Boxed:
             raise SandboxError("the box server died")
         report: BoxReport = plan.unpack_report(message)
         if report.fault:
-            raise SandboxError(f"the sandbox failed: {report.fault}{self._complaint()}")
+            # What bubblewrap has said on the engine's standard error.
+            os.set_blocking(self.stderr.fileno(), False)
+            said = (self.stderr.read(1 << 12) or b"").decode(errors="replace").strip()
+            complaint = f": {said.splitlines()[-1]}" if said else ""
+            raise SandboxError(f"the sandbox failed: {report.fault}{complaint}")
         hit = Limit(*report.hit) if report.hit else None
         return BoxEnd(
             report.status, report.unstarted, hit, report.memory, report.cpu, report.leftovers
         )
-
-    def _complaint(self) -> str:
-        """Return what bubblewrap has said on the engine's standard error."""
-        os.set_blocking(self.stderr.fileno(), False)
-        said = (self.stderr.read(1 << 12) or b"").decode(errors="replace")
-        return f": {said.strip().splitlines()[-1]}" if said.strip() else ""
 
     def end(self) -> BoxEnd:
         """End the engine and all it started; return when they are gone. The pipes stay."""
@@ -197,27 +194,24 @@ class BoxLauncher:
         message = plan.pack_plan(request)
         if len(message) > _LONGEST_PLAN:
             raise SandboxError(f"the engine's command is too long: {len(message):,} bytes")
-        ours, theirs = _pipes()
+        pipes = (os.pipe() for _ in range(3))
+        (stdin, our_stdin), (our_stdout, stdout), (our_stderr, stderr) = pipes
+        theirs = [stdin, stdout, stderr]
+        ours = FileIO(our_stdin, "w"), FileIO(our_stdout, "r"), FileIO(our_stderr, "r")
         try:
-            self._hand_over(message, theirs)
+            try:
+                socket.send_fds(self._control, [message], theirs)
+            except (BrokenPipeError, ConnectionResetError):
+                # Replace a server that has died: else all that this process ran from now on fails.
+                self.close()
+                self._control, self._server = _start_server()
+                socket.send_fds(self._control, [message], theirs)
         except OSError as error:
             raise SandboxError(f"the box server is gone: {error}") from None
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
         return ours
-
-    def _hand_over(self, message: bytes, descriptors: list[int]) -> None:
-        """Give the server a plan and an engine's pipes.
-
-        A server that has died is replaced: else all that this process ran from now on would fail.
-        """
-        try:
-            socket.send_fds(self._control, [message], descriptors)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close()
-            self._control, self._server = _start_server()
-            socket.send_fds(self._control, [message], descriptors)
 
     def plan(
         self,
@@ -233,7 +227,8 @@ class BoxLauncher:
         environment = view.environment(self.level, engine_view.writable) | dict(variables)
         allowed = self.limits.after(cpu_seconds)
         threads = _most_threads(allowed.threads, self.level, self._identity)
-        room = WritableSpace(allowed.scratch, allowed.scratch_files, copies, self._identity)
+        disk = allowed.scratch, allowed.scratch_files
+        room = WritableSpace(*disk, copies, self._identity)
         options = b""
         if self.level == 3:
             options = bubblewrap.options(tree, room, engine_view.folder, environment)
@@ -244,20 +239,14 @@ class BoxLauncher:
             folder=engine_view.folder,
             environment=environment,
             identity=self._identity,
-            mounts=tree if self.level == 2 else tuple(m for m in tree if m.kind == COPY),
+            mounts=tree if self.level == 2 else tuple(m for m in tree if m.kind == MountKind.COPY),
             reach=view.reach(engine_view, self.level) if self.level < 3 else (),
             landlock=self._landlock,
             bubblewrap=self._bubblewrap,
             options=options,
             rlimits=tuple(plan.rlimits(allowed, threads)),
             threads=threads,
-            watched=Watched(
-                allowed.memory,
-                allowed.cpu,
-                allowed.processes,
-                allowed.scratch,
-                allowed.scratch_files,
-            ),
+            watched=Watched(allowed.memory, allowed.cpu, allowed.processes, *disk),
             scratch=view.scratch_places(engine_view) if self.level >= 2 else (),
             writable=tuple(map(os.path.realpath, engine_view.writable)),
             own=copies,
@@ -317,9 +306,7 @@ def _with_copies(engine_view: view.View) -> tuple[view.View, Size]:
     """
     sizes = {path: untrusted_folders.measure(path) for path in engine_view.copied}
     made = {path: size for path, size in sizes.items() if size is not None}
-    own = Size()
-    for size in made.values():
-        own += size
+    own = Size(sum(size.used for size in made.values()), sum(size.files for size in made.values()))
     return engine_view._replace(copied=tuple(made)), own
 
 
@@ -329,15 +316,17 @@ def _refuse_unreadable(engine_view: view.View, level: int) -> None:
     Raises:
         SandboxError: with namespaces, a shown path must be open to all; without, those above too.
     """
-    program = [] if is_in_one(engine_view.program, engine_view.copied) else [engine_view.program]
+    program, copied_folders = engine_view.program, engine_view.copied
+    programs = [] if view.is_in_one(program, copied_folders) else [program]
     copied = relocating.bring_files(engine_view) if level == 1 and not engine_view.writable else ()
-    for path in (*engine_view.shown, *program):
+    for path in (*engine_view.shown, *programs):
         if path not in copied:
             _refuse_shut(path, level)
 
 
 def _refuse_shut(path: str, level: int) -> None:
-    shut = [p for p in _list_parents(path) if not os.stat(p).st_mode & 0o001] if level == 1 else []
+    above = Path(path).parents if level == 1 else ()  # the nearest one first
+    shut = [str(parent) for parent in above if not parent.stat().st_mode & 0o001]
     if not os.stat(path).st_mode & 0o004:
         shut.append(path)
     if shut:
@@ -345,15 +334,6 @@ def _refuse_shut(path: str, level: int) -> None:
             "engines of root are run as a user without rights, who may not read"
             f" {shut[-1]} (chmod -R o+rX would allow it)"
         )
-
-
-def _list_parents(path: str) -> list[str]:
-    """Return the folders above a path, the nearest one first."""
-    found: list[str] = []
-    while (parent := os.path.dirname(path)) != path:
-        found.append(parent)
-        path = parent
-    return found
 
 
 def _most_threads(limit: int, level: int, identity: int) -> int:
@@ -368,23 +348,12 @@ def _most_threads(limit: int, level: int, identity: int) -> int:
         return max(_OF_BUBBLEWRAP + 1, limit)
     if identity or level == 2:
         return limit
-    user = os.getuid()
-    own = [path for path in Path("/proc").iterdir() if path.name.isdigit() and _is_of(path, user)]
-    return limit + _MEANWHILE + sum(len(_entries(path / "task")) for path in own)
-
-
-def _is_of(path: Path, user: int) -> bool:
-    try:
-        return path.stat().st_uid == user
-    except OSError:
-        return False
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []
+    threads, user = 0, os.getuid()
+    for path in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if path.name.isdigit() and path.stat().st_uid == user:
+                threads += len(os.listdir(path / "task"))
+    return limit + _MEANWHILE + threads
 
 
 def _start_server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
@@ -403,13 +372,6 @@ def _start_server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
             umask=_UMASK,
         )
     return ours, server
-
-
-def _pipes() -> tuple[tuple[FileIO, FileIO, FileIO], list[int]]:
-    """Return our ends of three pipes as files, and the engine's as descriptors."""
-    (stdin, our_stdin), (our_stdout, stdout), (our_stderr, stderr) = (os.pipe() for _ in range(3))
-    ours = (FileIO(our_stdin, "w"), FileIO(our_stdout, "r"), FileIO(our_stderr, "r"))
-    return ours, [stdin, stdout, stderr]
 
 
 def _is_ready(control: socket.socket, seconds: float | None) -> bool:

@@ -11,7 +11,6 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from harness import file_system, platforms
@@ -91,13 +90,24 @@ def prove(launcher: BoxLauncher) -> None:
     """Send a canary into a launcher's box; raise as :func:`make_proven` does."""
     secret = str(Path(view.__file__).resolve())
     script = Path(canary.__file__).read_text(encoding="ascii")
-    arguments = ["-I", "-S", "-c", script, secret, str(os.getpid()), str(launcher.level)]
-    words = [interpreter(), *arguments]
+    words = [
+        interpreter(),
+        "-I",
+        "-S",
+        "-c",
+        script,
+        secret,
+        str(os.getpid()),
+        str(launcher.level),
+    ]
     # What is too little for a Python may well be enough for an engine.
     launcher.limits, wanted = BoxLimits(), launcher.limits
     try:
-        with _nest() as folder:
-            seen = view.of_program(words[:1], folder, (), view.own_folders(), folder)
+        with tempfile.TemporaryDirectory(prefix="gtp-harness-") as stage:
+            Path(stage).chmod(0o755)
+            nest = os.path.join(stage, "nest")
+            file_system.write_open(Path(nest, canary.EGG), b"egg")  # as a submission is one
+            seen = view.of_program(words[:1], nest, (), view.own_folders(), nest)
             found = _send(launcher.start(seen, words))
     except SandboxError as error:
         raise SandboxError(f"level {launcher.level} does not work here: {error}") from None
@@ -105,16 +115,6 @@ def prove(launcher: BoxLauncher) -> None:
         launcher.limits = wanted
     if found:
         raise EscapeError(f"level {launcher.level} does not hold: an engine {', '.join(found)}")
-
-
-@contextlib.contextmanager
-def _nest() -> Iterator[str]:
-    """Give a folder with a file in it, as a submission is one."""
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as stage:
-        Path(stage).chmod(0o755)
-        nest = Path(stage, "nest")
-        file_system.write_open(nest / canary.EGG, b"egg")
-        yield str(nest)
 
 
 def _send(box: Boxed) -> list[str]:
@@ -136,11 +136,8 @@ def _send(box: Boxed) -> list[str]:
 def interpreter() -> str:
     """Return a Python that may be executed in a box: as root, by others than root too."""
     own = os.path.realpath(sys.executable)
-    if os.geteuid() != 0 or _open_to_all(own) or not os.path.exists("/usr/bin/python3"):
+    if os.geteuid() != 0 or not os.path.exists("/usr/bin/python3"):
         return own
-    return "/usr/bin/python3"
-
-
-def _open_to_all(path: str) -> bool:
-    above = [Path(path), *Path(path).parents]
-    return all(place.stat().st_mode & stat.S_IXOTH for place in above)
+    above = (Path(own), *Path(own).parents)
+    is_open_to_all = all(place.stat().st_mode & stat.S_IXOTH for place in above)
+    return own if is_open_to_all else "/usr/bin/python3"

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from harness.processes import MOST_OF_A_FILE, read
 from harness.sandbox import untrusted_folders
 from harness.sandbox.seccomp import LARGEST_SHARED
-from harness.typed import NamedTuple, Protocol
+from harness.typed import NamedTuple
 
 KIB = 1024
 # What one of these takes in the kernel, rounded up: Linux 5.10 to 6.18.
@@ -38,17 +38,19 @@ _HIDING = "hiding"  # among pieces of shared memory: there may be more
 _BEYOND = 1 << 32  # what is charged for a list too long to be read
 
 
-class ProcessFacts(Protocol):
-    """The facts about a process that a look needs; see ``watch.ProcessStat``."""
+class ProcessStat(NamedTuple):
+    """The figures of ``/proc/PID/stat`` that matter here."""
 
-    @property
-    def task(self) -> int: ...
-    @property
-    def threads(self) -> int: ...
-    @property
-    def virtual(self) -> int: ...
-    @property
-    def resident(self) -> int: ...
+    pid: int
+    task: int  # a thread that lives: the first may end before the others do
+    name: str
+    dead: bool  # a zombie, waiting to be reaped
+    running: bool  # or waiting for a processor
+    own: float  # seconds of CPU time
+    waited: float  # those of children that it has waited for
+    threads: int
+    virtual: int  # bytes of address space
+    resident: int  # bytes in memory, shared ones too
 
 
 class MemoryLook(NamedTuple):
@@ -60,7 +62,7 @@ class MemoryLook(NamedTuple):
     closely: bool = False  # at everything, however little there seems to be
 
 
-def measure_held(engine: Sequence[ProcessFacts], look: MemoryLook) -> int:
+def measure_held(engine: Sequence[ProcessStat], look: MemoryLook) -> int:
     """Return the bytes that the processes hold: roughly, unless that may be over the limit."""
     rough = look.scratch + sum(one.resident + one.threads * _THREAD for one in engine)
     if not look.limit:
@@ -89,13 +91,13 @@ def _of_machine(name: str) -> int:
     return 0
 
 
-def _at_most(process: ProcessFacts) -> int:
+def _at_most(process: ProcessStat) -> int:
     """Return what a process may hold besides what is resident."""
     mappings = min(_MOST_MAPPINGS, process.virtual // 4096) * _MAPPING
     return process.virtual + mappings + _descriptors(process.task) * _SOCKET
 
 
-def _closely(engine: Sequence[ProcessFacts], estimate: int, growth: int, look: MemoryLook) -> int:
+def _closely(engine: Sequence[ProcessStat], estimate: int, growth: int, look: MemoryLook) -> int:
     """Return what the processes hold. Stop counting once it is too much.
 
     What takes long to be counted takes long because there is much of it, and grows meanwhile.
@@ -118,14 +120,14 @@ def _closely(engine: Sequence[ProcessFacts], estimate: int, growth: int, look: M
     return estimate + more - resident + sum(map(_own_pages, engine))
 
 
-def _parts(engine: Sequence[ProcessFacts], most: int, shared: dict[str, int]) -> Iterator[int]:
+def _parts(engine: Sequence[ProcessStat], most: int, shared: dict[str, int]) -> Iterator[int]:
     """Yield what the kernel keeps for the processes, part by part; see :func:`_mappings`."""
     yield _open_files([one.task for one in engine], most + sum(one.resident for one in engine))
     for one in engine:
         yield _tables(one.task) + _mappings(one.task, shared)
 
 
-def _own_pages(process: ProcessFacts) -> int:
+def _own_pages(process: ProcessStat) -> int:
     """Return a process's share of its resident pages, without shared memory."""
     try:
         lines = read(f"/proc/{process.task}/smaps_rollup").splitlines()[1:]
@@ -144,17 +146,20 @@ def _anonymous(task: int) -> int:
 
     To read them waits for no lock, as the lists of its mappings do while it maps more.
     """
-    with contextlib.suppress(OSError):
-        return _sizes(read(f"/proc/{task}/status").splitlines()).get("RssAnon:", 0)
-    return 0
+    return _status(task).get("RssAnon:", 0)
 
 
 def _tables(task: int) -> int:
     """Return page tables, pages that are swapped out, and huge pages."""
+    sizes = _status(task)
+    return sum(sizes.get(name, 0) for name in ("VmPTE:", "VmSwap:", "HugetlbPages:"))
+
+
+def _status(task: int) -> dict[str, int]:
+    """Return the sizes that a process's status tells; none if it has just ended."""
     with contextlib.suppress(OSError):
-        sizes = _sizes(read(f"/proc/{task}/status").splitlines())
-        return sum(sizes.get(name, 0) for name in ("VmPTE:", "VmSwap:", "HugetlbPages:"))
-    return 0
+        return _sizes(read(f"/proc/{task}/status").splitlines())
+    return {}
 
 
 def _sizes(lines: Iterable[str]) -> dict[str, int]:
@@ -170,7 +175,6 @@ def _mappings(task: int, shared: dict[str, int]) -> int:
     shared memory lasts as long as any page of it is mapped, and nobody tells how long it is: at
     least as far as it is mapped, at most what the filter lets through.
     """
-    count = 0
     try:
         lines = read(f"/proc/{task}/maps").splitlines()
     except PermissionError:
@@ -179,15 +183,11 @@ def _mappings(task: int, shared: dict[str, int]) -> int:
     except OSError:
         lines = []
     for line in lines:
-        count += 1
         if "s " in line and line.endswith("/dev/zero (deleted)"):
             area, _, offset, _, inode = line.split()[:5]
             start, end = (int(number, 16) for number in area.split("-"))
             shared[inode] = max(shared.get(inode, LARGEST_SHARED), int(offset, 16) + end - start)
-    return count * _MAPPING
-
-
-# --- descriptors
+    return len(lines) * _MAPPING
 
 
 def _descriptors(task: int) -> int:
@@ -208,52 +208,47 @@ def _room(task: int) -> int:
     return 0
 
 
-class _Opened:
-    """The open files of processes; what they share counts once."""
+def _open_files(tasks: Iterable[int], most: int) -> int:
+    """Return what the open files of the processes may hold; if over ``most``, what shows that.
 
-    def __init__(self) -> None:
-        self._sockets: set[str] = set()
-        self._pipes: set[str] = set()
-        self._rest = 0
-
-    def size(self) -> int:
-        """Return what they may hold."""
-        large = min(len(self._pipes), _LARGE_PIPES)
-        pipes = large * _PIPE + (len(self._pipes) - large) * _SMALL_PIPE
-        return len(self._sockets) * _SOCKET + pipes + self._rest
-
-    def add(self, task: int) -> None:
-        """Add those of a process."""
+    What they share counts once.
+    """
+    sockets: set[str] = set()
+    pipes: set[str] = set()
+    rest = held = 0
+    for task in tasks:
         try:
             folder = os.open(f"/proc/{task}/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except PermissionError:
-            self._rest += _room(task) * _SOCKET
-            return
+            rest += _room(task) * _SOCKET
         except OSError:
-            return
-        try:
-            for name in untrusted_folders.names(folder):  # none of a process that has just ended
-                with contextlib.suppress(OSError):
-                    kind = os.readlink(name, dir_fd=folder)
-                    if kind.startswith("socket:"):
-                        self._sockets.add(kind)
-                    elif kind.startswith("pipe:"):
-                        self._pipes.add(kind)
-                    else:
-                        self._rest += _DESCRIPTOR
-                        self._rest += _waits(task, name) if kind == "anon_inode:[eventpoll]" else 0
-        finally:
-            os.close(folder)
-
-
-def _open_files(tasks: Iterable[int], most: int) -> int:
-    """Return what the open files of the processes may hold; if over ``most``, what shows that."""
-    opened = _Opened()
-    for task in tasks:
-        opened.add(task)
-        if opened.size() > most:
+            pass
+        else:
+            rest += _list_descriptors(task, folder, sockets, pipes)
+        large = min(len(pipes), _LARGE_PIPES)
+        held = rest + len(sockets) * _SOCKET + large * _PIPE + (len(pipes) - large) * _SMALL_PIPE
+        if held > most:
             break
-    return opened.size()
+    return held
+
+
+def _list_descriptors(task: int, folder: int, sockets: set[str], pipes: set[str]) -> int:
+    """Add a process's sockets and pipes, and return what its other descriptors may hold."""
+    rest = 0
+    try:
+        for name in untrusted_folders.names(folder):  # none of a process that has just ended
+            with contextlib.suppress(OSError):
+                kind = os.readlink(name, dir_fd=folder)
+                if kind.startswith("socket:"):
+                    sockets.add(kind)
+                elif kind.startswith("pipe:"):
+                    pipes.add(kind)
+                else:
+                    rest += _DESCRIPTOR
+                    rest += _waits(task, name) if kind == "anon_inode:[eventpoll]" else 0
+    finally:
+        os.close(folder)
+    return rest
 
 
 def _waits(task: int, descriptor: str) -> int:

@@ -14,21 +14,25 @@ from collections.abc import Iterable
 from harness.options import BoxLimits
 from harness.typed import NamedTuple
 
-BIND = "bind"  # a path shown read-only
-WRITABLE = "writable"  # a path shown, and what is written to it lasts
-DEVICE = "device"  # a device, readable and writable
-SCRATCH = "scratch"  # an empty folder in memory, of limited size
-COPY = "copy"  # the same with a copy of a folder in it
-LINK = "link"  # a symbolic link
-MASK_FILE = "mask file"  # an empty file in place of one that is hidden
-MASK_FOLDER = "mask folder"  # the same for a folder
-PROC = "proc"  # the processes of the box
+
+class MountKind:
+    """What may be at a place of the box's file tree."""
+
+    BIND = "bind"  # a path shown read-only
+    WRITABLE = "writable"  # a path shown, and what is written to it lasts
+    DEVICE = "device"  # a device, readable and writable
+    SCRATCH = "scratch"  # an empty folder in memory, of limited size
+    COPY = "copy"  # the same with a copy of a folder in it
+    LINK = "link"  # a symbolic link
+    MASK_FILE = "mask file"  # an empty file in place of one that is hidden
+    MASK_FOLDER = "mask folder"  # the same for a folder
+    PROC = "proc"  # the processes of the box
 
 
 class Mount(NamedTuple):
     """One thing at one place of the box's file tree."""
 
-    kind: str
+    kind: str  # a MountKind
     place: str  # absolute
     source: str = ""  # the real path outside; of a LINK what it says
     left_out: tuple[str, ...] = ()  # paths in the source of a COPY that are not copied
@@ -116,13 +120,8 @@ def unpack_report(message: bytes) -> BoxReport:
     return BoxReport(*marshal.loads(message))
 
 
-# --- Limits on how much of the machine one engine may use ----------------------------------------
-
-
 # For /proc/PID/oom_score_adj: when the machine runs out of memory, an engine goes first.
 FIRST_TO_DIE = b"500"
-
-
 _TIMERS = 1024  # and signals that wait, of all processes of the user
 
 
@@ -140,12 +139,13 @@ def rlimits(limits: BoxLimits, threads: int) -> list[tuple[int, int, int]]:
         (resource.RLIMIT_FSIZE, limits.file_size, limits.file_size),
         (resource.RLIMIT_NPROC, threads, threads),
     ]
-    none = [
-        (kind, 0, 0)
-        for kind in (resource.RLIMIT_CORE, resource.RLIMIT_MSGQUEUE, resource.RLIMIT_RTPRIO)
+    return [
+        *(triple for triple in wanted if triple[1]),
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_MSGQUEUE, 0, 0),
+        (resource.RLIMIT_RTPRIO, 0, 0),
+        (resource.RLIMIT_SIGPENDING, _TIMERS, _TIMERS),
     ]
-    timers = (resource.RLIMIT_SIGPENDING, _TIMERS, _TIMERS)
-    return [*(triple for triple in wanted if triple[1]), *none, timers]
 
 
 def set_limits(pid: int, limits: Iterable[tuple[int, int, int]]) -> None:

@@ -50,9 +50,22 @@ def relocate(view: View, words: tuple[str, ...], owner: int = 0) -> RelocatedVie
     for path in view.copied:
         for _ in untrusted_folders.copy(path, places[path], owner, view.hidden):
             pass
-    _bring_others(view, room, owner)
+    # Put links, or copies, where relative paths look for what is shown, and is not copied.
+    brought = bring_files(view) if owner else ()
+    for path in _others(view):
+        place = _move(path, top, room)
+        _make(os.path.dirname(place), owner)
+        if os.path.lexists(place):
+            continue
+        if path in brought:
+            shutil.copyfile(path, place)
+            os.chmod(place, 0o644)
+        else:
+            os.symlink(path, place)
+    # Commands name files by whole paths, also those beside an assignment's own program.
+    inside = (path for path in view.near if is_in_one(path, view.copied))
     moved = view._replace(
-        shown=(*(path for path in view.shown if path not in view.copied), *_find_inside(view)),
+        shown=(*(path for path in view.shown if path not in view.copied), *inside),
         folder=places.get(view.folder, view.folder),
         program=_rename(view.program, places),
         writable=(room, home),
@@ -79,12 +92,9 @@ def _new_folder(stage: str) -> str:
 
 def _top(view: View) -> str:
     """Return the folder that contains all that relative paths may lead to."""
-    above = [os.path.dirname(path) if path in view.copied else path for path in _own(view)]
+    own = view.places_to_write or ("/",)
+    above = [os.path.dirname(path) if path in view.copied else path for path in own]
     return os.path.commonpath([*above, *map(os.path.dirname, view.near)])
-
-
-def _own(view: View) -> tuple[str, ...]:
-    return view.places_to_write or ("/",)
 
 
 def _move(path: str, top: str, room: str) -> str:
@@ -109,33 +119,19 @@ def bring_files(view: View) -> tuple[str, ...]:
 
     They are small, open to all themselves, and in a folder that is not.
     """
-    return tuple(
-        path for path in _others(view) if is_unreachable(path) and _is_small_and_open(path)
-    )
+    found = []
+    for path in _others(view):
+        if is_unreachable(path):
+            status = os.stat(path)
+            is_open = stat.S_ISREG(status.st_mode) and status.st_mode & 0o004
+            if is_open and status.st_size <= _MOST_BROUGHT:
+                found.append(path)
+    return tuple(found)
 
 
 def is_unreachable(path: str) -> bool:
     """Whether a folder above is shut to users without rights."""
-    while (parent := os.path.dirname(path)) != path:
-        if not os.stat(parent).st_mode & 0o001:
-            return True
-        path = parent
-    return False
-
-
-def _is_small_and_open(path: str) -> bool:
-    found = os.stat(path)
-    return bool(
-        stat.S_ISREG(found.st_mode) and found.st_mode & 0o004 and found.st_size <= _MOST_BROUGHT
-    )
-
-
-def _find_inside(view: View) -> list[str]:
-    """Return the paths shown by their own names though they lie in a copied folder.
-
-    Commands name files by whole paths, also those beside an assignment's own program.
-    """
-    return [path for path in view.near if is_in_one(path, view.copied)]
+    return any(not parent.stat().st_mode & 0o001 for parent in Path(path).parents)
 
 
 def _others(view: View) -> list[str]:
@@ -146,21 +142,6 @@ def _others(view: View) -> list[str]:
         for path in view.near
         if is_within(path, top) and path != top and not is_in_one(path, view.copied)
     ]
-
-
-def _bring_others(view: View, room: str, owner: int) -> None:
-    """Put links, or copies, where relative paths look for what is shown, and is not copied."""
-    top, copies = _top(view), bring_files(view) if owner else ()
-    for path in _others(view):
-        place = _move(path, top, room)
-        _make(os.path.dirname(place), owner)
-        if os.path.lexists(place):
-            continue
-        if path in copies:
-            shutil.copyfile(path, place)
-            os.chmod(place, 0o644)
-        else:
-            os.symlink(path, place)
 
 
 def _rename(word: str, places: dict[str, str]) -> str:

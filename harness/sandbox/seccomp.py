@@ -1,6 +1,11 @@
-"""Numbers of the system calls that a filter looks at, on the two machines we know.
+"""The system calls that an engine may not make, as a seccomp program assembled here.
 
-From Linux 6.18's ``asm/unistd.h``. Calls from 424 on have one number everywhere.
+It allows what an engine needs, so that any language works; it forbids what reaches beyond
+the box or has a history of holes in the kernel: sockets, other processes' memory, namespaces and
+mounts, io_uring, keyrings, System V objects (they outlive a process), BPF, perf and the like.
+Calls newer than this table, those of another architecture and of the x32 mode, which would slip
+past it, are refused as well. The kernel remembers which calls are always allowed, so they cost
+nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +17,12 @@ from functools import cache
 
 from harness.sandbox import landlock
 
+# Numbers are those of Linux 6.18's asm/unistd.h. Calls from 424 on have one number everywhere.
 NEWEST = 469  # the highest number known when this table was made: what is beyond is refused
 
 
 def _table(text: str) -> dict[str, int]:
-    pairs = (entry.split("=") for entry in text.split())
-    return {name: int(number) for name, number in pairs}
+    return {name: int(number) for name, number in (entry.split("=") for entry in text.split())}
 
 
 _COMMON = _table(
@@ -91,24 +96,12 @@ NUMBERS = {
 }
 
 
-# --- The system calls an engine may not make, as a seccomp program assembled here ----------------
-# It allows what an engine needs, so that any language works; it forbids what reaches beyond
-# the box or has a history of holes in the kernel: sockets, other processes' memory, namespaces and
-# mounts, io_uring, keyrings, System V objects (they outlive a process), BPF, perf and the like.
-# Calls newer than this table, those of another architecture and of the x32 mode, which would slip
-# past it, are refused as well.
-#
-# The kernel remembers which calls are always allowed, so they cost nothing.
-
-
 # struct seccomp_data: nr, arch, instruction pointer, then six arguments of 64 bits.
 _NR, _ARCH, _ARGUMENTS = 0, 4, 16
 _LOAD, _EQUAL, _GREATER_EQUAL, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _ALLOW, _KILL, _ERROR = 0x7FFF_0000, 0x8000_0000, 0x0005_0000
 AUDIT_ARCH = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}
 _X32 = 0x4000_0000
-
-
 _NAMESPACES = 0x7E02_0000  # every CLONE_NEW… bit of clone(2)
 _SOCK_STREAM, _SOCK_TYPE = 1, 0xF
 _THREAD, _SHARED_FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
@@ -258,7 +251,11 @@ def program(
     code += _refuse(machine, METADATA, errno.EPERM) if metadata else []
     code += _arguments(machine, owners=signals_of is None)
     code += _of_processes(machine, LIMITS, _ITSELF)
-    code += [*_of_scheduling(machine, _ITSELF if metadata else _ANYBODY_ELSE)]
+    changeable = _ITSELF if metadata else _ANYBODY_ELSE
+    code += _of_processes(machine, OF_ANYBODY, changeable)
+    for name, kind in OF_A_KIND.items():
+        body = [_low(0), (_EQUAL, 0, 2, kind), _low(1), changeable, _REFUSE]
+        code += _on(NUMBERS[machine][name], body)
     code += [] if signals_of is None else _signals(machine, signals_of)
     code.append((_RETURN, 0, 0, _ALLOW))
     return _pack(code)
@@ -312,8 +309,10 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
     and sockets, a process that cannot be seen.
     ``owners``: a descriptor may be given an owner, who gets its signals.
     """
-    table = NUMBERS[machine]
-    refuse = (_RETURN, 0, 0, _ERROR | errno.EPERM)
+    table, refuse = NUMBERS[machine], _REFUSE
+    # Answer that there is no such thing unless the accumulator is one of the values.
+    known = [(_EQUAL, left, 0, value) for left, value in enumerate(reversed(ADVICE), 1)]
+    known_advice = [*reversed(known), (_RETURN, 0, 0, _ERROR | errno.EINVAL)]
     of_others = (_F_SETPIPE_SZ, _F_GETLK, _F_OFD_GETLK, _F_SETLEASE, _F_NOTIFY)
     refused = of_others if owners else (*of_others, _F_SETOWN, _F_SETOWN_EX)
     alone = [(_AND, 0, 0, _THREAD | _SHARED_FILES), (_EQUAL, 0, 1, _THREAD), refuse]
@@ -328,7 +327,7 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
             table["ioctl"], [_low(1), (_EQUAL, 1, 0, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX), refuse]
         ),
         *_on(table["mmap"], _LARGE_SHARED),
-        *_on(table["madvise"], [_low(2), *_any_of(IGNORED_ADVICE), _PRETEND, *_none_of(ADVICE)]),
+        *_on(table["madvise"], [_low(2), *_any_of(IGNORED_ADVICE), _PRETEND, *known_advice]),
         *_on(table["fcntl"], [_low(1), *_any_of(refused), refuse, *_any_of(_LOCKS), _PRETEND]),
         *_on(
             table["setsockopt"],
@@ -346,6 +345,7 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
 
 
 _PRETEND = (_RETURN, 0, 0, _ERROR)  # an error of 0: success
+_REFUSE = (_RETURN, 0, 0, _ERROR | errno.EPERM)
 
 # Memory that is shared by inheritance. What is cut off from it is kept out of sight while any page
 # is mapped: so no piece is large, and each can be counted at its largest.
@@ -368,12 +368,6 @@ def _any_of(values: Iterable[int]) -> list[Instruction]:
     return [*reversed(before), (_EQUAL, 0, 1, last)]
 
 
-def _none_of(values: tuple[int, ...]) -> list[Instruction]:
-    """Answer that there is no such thing unless the accumulator is one of the values."""
-    tests = [(_EQUAL, left, 0, value) for left, value in enumerate(reversed(values), 1)]
-    return [*reversed(tests), (_RETURN, 0, 0, _ERROR | errno.EINVAL)]
-
-
 # Whether the process that the accumulator names may be changed: the next instruction refuses.
 _ITSELF: Instruction = (_EQUAL, 1, 0, 0)
 _ANYBODY_ELSE: Instruction = (_EQUAL, 0, 1, LAUNCHER)
@@ -381,23 +375,13 @@ _ANYBODY_ELSE: Instruction = (_EQUAL, 0, 1, LAUNCHER)
 
 def _of_processes(machine: str, names: Iterable[str], allow: Instruction) -> Iterable[Instruction]:
     """Allow calls whose first argument names a process only for those that ``allow`` lets."""
-    table, refuse = NUMBERS[machine], (_RETURN, 0, 0, _ERROR | errno.EPERM)
     for name in names:
-        yield from _on(table[name], [_low(0), allow, refuse])
-
-
-def _of_scheduling(machine: str, allow: Instruction) -> Iterable[Instruction]:
-    """Allow scheduling and priority only for the processes that ``allow`` lets."""
-    table, refuse = NUMBERS[machine], (_RETURN, 0, 0, _ERROR | errno.EPERM)
-    yield from _of_processes(machine, OF_ANYBODY, allow)
-    for name, kind in OF_A_KIND.items():
-        yield from _on(table[name], [_low(0), (_EQUAL, 0, 2, kind), _low(1), allow, refuse])
+        yield from _on(NUMBERS[machine][name], [_low(0), allow, _REFUSE])
 
 
 def _signals(machine: str, process: int) -> list[Instruction]:
     """Allow signals to ``process`` and, by kill(0), to its own group."""
-    refuse = (_RETURN, 0, 0, _ERROR | errno.EPERM)
-    own = [_low(0), (_EQUAL, 2, 0, process), (_EQUAL, 1, 0, 0), refuse]
+    own = [_low(0), (_EQUAL, 2, 0, process), (_EQUAL, 1, 0, 0), _REFUSE]
     table = NUMBERS[machine]
     code = [instruction for name in SIGNALS[:-1] for instruction in _on(table[name], own)]
     return [*code, *_refuse(machine, SIGNALS[-1:], errno.EPERM)]
@@ -410,5 +394,4 @@ def _low(argument: int) -> Instruction:
 
 def _on(number: int, body: list[Instruction]) -> list[Instruction]:
     """Run ``body``, which looks at arguments, for one call; allow it unless refused there."""
-    end = [(_RETURN, 0, 0, _ALLOW)]
-    return [(_EQUAL, 0, len(body) + 1, number), *body, *end]
+    return [(_EQUAL, 0, len(body) + 1, number), *body, (_RETURN, 0, 0, _ALLOW)]

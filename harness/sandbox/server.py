@@ -82,21 +82,17 @@ def _serve(
         return BoxReport(fault=f"{type(error).__name__}: {error}")
 
 
-def _receive_message(control: _socket.socket) -> tuple[bytes, tuple[int, ...]]:
-    """Return the next message with its descriptors, as :func:`socket.recv_fds` does."""
-    size = struct.calcsize("i")
-    data, others, _, _ = control.recvmsg(LONGEST_MESSAGE, _socket.CMSG_LEN(3 * size))
-    for level, kind, packed in others:
-        if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
-            return data, struct.unpack(f"{len(packed) // size}i", packed)
-    return data, ()
-
-
 def _receive(control: _socket.socket) -> tuple[bytes, inside.Streams] | None:
     """Wait for the next engine; messages to end the last one, which were too late, are skipped."""
+    size = struct.calcsize("i")
     while True:
-        data, descriptors = _receive_message(control)
-        for descriptor in descriptors:  # recv_fds() takes no flag for that before Python 3.13
+        # As socket.recv_fds does, which takes no flag before Python 3.13.
+        data, others, _, _ = control.recvmsg(LONGEST_MESSAGE, _socket.CMSG_LEN(3 * size))
+        descriptors: tuple[int, ...] = ()
+        for level, kind, packed in others:
+            if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
+                descriptors += struct.unpack(f"{len(packed) // size}i", packed)
+        for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
         if not data:
             return None
@@ -152,7 +148,10 @@ class Box:
                 self._trouble = self._trouble or "it could not be made in time"
         finally:
             if self._meter.hit:
-                self._strike()
+                # Kill the engine's processes before the box, whose end reaches them one after
+                # another: on a busy machine that takes a while, in which they would take more.
+                tree = processes.descendants(os.getpid())
+                _kill(tree[watch.OWN_PROCESSES[level] :])
             if level == 1:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(root, signal.SIGTERM)
@@ -270,15 +269,6 @@ class Box:
             names = tuple(process.name for process in max(walks, key=len)[own:])
             self._report = self._report._replace(leftovers=names)
 
-    def _strike(self) -> None:
-        """Kill the engine's processes before the box, whose end reaches them one after another.
-
-        On a busy machine that takes a while, in which they would take more.
-        """
-        for pid in processes.descendants(os.getpid())[watch.OWN_PROCESSES[self._plan.level] :]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
 
 def _facts(line: str) -> Iterator[tuple[str, str]]:
     """Yield what a line of the box's status tells, as words with their values.
@@ -303,9 +293,7 @@ def end_children(victims: Callable[[int], list[int]] = processes.children) -> No
     """
     pause = 0.0
     while True:
-        for pid in victims(os.getpid()):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(victims(os.getpid()))
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -313,6 +301,12 @@ def end_children(victims: Callable[[int], list[int]] = processes.children) -> No
             return
         time.sleep(pause)
         pause = min(pause + 0.0002, 0.002)
+
+
+def _kill(pids: list[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _wait_for(pid: int, patience: float) -> None:

@@ -213,7 +213,8 @@ def _clear(folder: int, top: int, prefix: str) -> list[str]:
     moved = []
     for count, name in enumerate(names(folder)):
         with contextlib.suppress(OSError):
-            if _is_unlinked(folder, name):
+            with contextlib.suppress(IsADirectoryError):
+                os.unlink(name, dir_fd=folder)
                 continue
             if folder != top:
                 child = _enter(folder, name, _CHANGEABLE)
@@ -224,15 +225,6 @@ def _clear(folder: int, top: int, prefix: str) -> list[str]:
                 name = fresh  # noqa: PLW2901
             moved.append(name)
     return moved
-
-
-def _is_unlinked(folder: int, name: str) -> bool:
-    """Remove a file and return True; for a folder return False."""
-    try:
-        os.unlink(name, dir_fd=folder)
-    except IsADirectoryError:
-        return False
-    return True
 
 
 # --- Copies of folders, in which engines may write: a new one for each start, gone with its box --
@@ -252,11 +244,6 @@ class Size(NamedTuple):
 
     used: int = 0
     files: int = 0
-
-    def __add__(self, other: object) -> Size:
-        """Return what two copies take."""
-        assert isinstance(other, Size)
-        return Size(self.used + other.used, self.files + other.files)
 
 
 def measure(folder: str) -> Size | None:
@@ -287,7 +274,19 @@ def copy(
             yield
             with contextlib.suppress(OSError):
                 found = entry.stat(follow_symlinks=False)
-                _copy_one(path, path[begin:], top, found, owner)
+                name, mode = path[begin:], found.st_mode
+                if stat.S_ISREG(mode):
+                    if not owner or mode & 0o004:
+                        _copy_file(path, name, top, found, owner)
+                    continue
+                if stat.S_ISDIR(mode):
+                    os.mkdir(name, stat.S_IMODE(mode) | 0o700, dir_fd=top)
+                elif stat.S_ISLNK(mode):
+                    os.symlink(os.readlink(path), name, dir_fd=top)
+                else:
+                    continue
+                if owner:
+                    os.chown(name, owner, owner, dir_fd=top, follow_symlinks=False)
     finally:
         os.close(top)
 
@@ -310,21 +309,6 @@ def _copied_entries(
                     not for_all or entry.stat(follow_symlinks=False).st_mode & 0o005 == 0o005
                 ):
                     waiting.append(entry.path)
-
-
-def _copy_one(source: str, name: str, top: int, status: os.stat_result, owner: int) -> None:
-    """Copy ``source`` to ``name`` in the open folder ``top``."""
-    if stat.S_ISDIR(status.st_mode):
-        os.mkdir(name, stat.S_IMODE(status.st_mode) | 0o700, dir_fd=top)
-    elif stat.S_ISLNK(status.st_mode):
-        os.symlink(os.readlink(source), name, dir_fd=top)
-    elif stat.S_ISREG(status.st_mode) and (not owner or status.st_mode & 0o004):
-        _copy_file(source, name, top, status, owner)
-        return
-    else:
-        return
-    if owner:
-        os.chown(name, owner, owner, dir_fd=top, follow_symlinks=False)
 
 
 def _copy_file(source: str, name: str, top: int, status: os.stat_result, owner: int) -> None:

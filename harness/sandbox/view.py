@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from harness.engine.launch import GAME_FOLDERS, search_path
 from harness.errors import UsageError
-from harness.sandbox import landlock, plan, untrusted_folders
+from harness.sandbox import landlock, untrusted_folders
+from harness.sandbox.plan import Mount, MountKind
 
 SEARCH_PATH = ":".join(("/usr/local/bin", "/usr/bin", "/bin", *GAME_FOLDERS))
 _SHARED = (
@@ -43,13 +44,9 @@ def find(name: str, folder: str, submission: str = "") -> str:
         return path
     if path is None or not os.path.isfile(path) or not os.access(path, os.X_OK):
         raise UsageError(f"there is no program {name!r} that could be executed")
-    return _without_shim(path)
-
-
-def _without_shim(path: str) -> str:
-    """Pyenv's programs are scripts that look for the real one all over the home directory."""
     if Path(path).parent.name != "shims":
         return path
+    # Pyenv's programs are scripts that look for the real one all over the home directory.
     real = shutil.which(Path(path).name, path=f"{Path(sys.executable).parent}:{SEARCH_PATH}")
     return real or path
 
@@ -80,7 +77,12 @@ def paths_of(program: str, submission: str = "") -> list[str]:
         steps.append(os.path.abspath(os.path.join(parent, os.readlink(steps[-1]))))
     for step in steps:
         paths.append(installation(step))
-        paths += [installation(home) for home in _base_python(step)]
+        settings = Path(step).parent.parent / "pyvenv.cfg"
+        if settings.is_file():  # it says from which program a virtual environment was made
+            text = settings.read_text(encoding="utf-8", errors="replace")
+            lines = (line.partition("=") for line in text.splitlines())
+            homes = [value.strip() for key, _, value in lines if key.strip() == "home"]
+            paths += [installation(f"{home}/python3") for home in homes]
     return paths + _interpreter_paths(program, submission)
 
 
@@ -110,16 +112,6 @@ def is_in_one(path: str, folders: Iterable[str]) -> bool:
     return any(is_within(path, folder) for folder in folders)
 
 
-def _base_python(program: str) -> list[str]:
-    """Return the program that a virtual environment was made from, if it says one."""
-    settings = Path(program).parent.parent / "pyvenv.cfg"
-    if not settings.is_file():
-        return []
-    text = settings.read_text(encoding="utf-8", errors="replace")
-    lines = (line.partition("=") for line in text.splitlines())
-    return [f"{value.strip()}/python3" for key, _, value in lines if key.strip() == "home"]
-
-
 def _interpreter_paths(program: str, submission: str) -> list[str]:
     """Return the paths of the interpreter in the first line of a script, if it is there."""
     with open(program, "rb") as file:
@@ -135,20 +127,10 @@ def _interpreter_paths(program: str, submission: str) -> list[str]:
         return []
 
 
-# --- The files that an engine may see, as mounts for namespaces and rules for Landlock -----------
-
-
 # What a program needs of a Debian, an Alpine or a Fedora. The first six may be links into /usr.
 SYSTEM = (
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/usr",
-    "/nix/store",
-    "/gnu/store",
+    *("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
+    *("/usr", "/nix/store", "/gnu/store"),
 )
 SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 # Java's /usr/lib/jvm/…/conf leads into /etc/java-17-openjdk or the like.
@@ -208,37 +190,22 @@ def of_program(
     program = find(words[0], folder, submission)
     near = [path for word in words[1:] for path in _find_named_paths(word, folder, submission)]
     near += map(os.path.abspath, also)
-    shown = [*_paths_of(program, submission), *near]
+    if is_given(program, submission):
+        own = paths_of(program, submission)
+    else:
+        own = [] if submission else [installation(program)]
     system, links = _system()
     # What a link of the system leads to, /bin to /usr/bin, is shown already.
-    fresh = [path for path in shown if not any(is_within(path, link) for link, _ in links)]
-    lasting = _outermost([*system, *fresh, *([submission] if submission else [])])
+    fresh = [path for path in (*own, *near) if not any(is_within(path, link) for link, _ in links)]
+    copied = (submission,) if submission else ()
+    lasting = _outermost([*system, *fresh, *copied])
     start = os.path.abspath(folder)
     masked = _within(_around(hidden, start, near), lasting, submission)
-    return View(
-        lasting,
-        masked,
-        links,
-        start,
-        program,
-        copied=_copies(start, lasting, submission),
-        near=tuple(near),
-        stage=os.path.dirname(submission),
-    )
-
-
-def _copies(folder: str, shown_paths: tuple[str, ...], submission: str) -> tuple[str, ...]:
-    """Return the submission, and the folder of the start if that is shown and not the system's."""
-    own = (submission,) if submission else ()
-    is_shown = is_in_one(folder, shown_paths) and not is_in_one(folder, (*SYSTEM, *own))
-    return (*own, folder) if is_shown else own
-
-
-def _paths_of(program: str, submission: str) -> list[str]:
-    """Return the shown part of a program: all that it needs if that is given, else its folder."""
-    if is_given(program, submission):
-        return paths_of(program, submission)
-    return [] if submission else [installation(program)]
+    # The folder of the start is copied, too, if it is shown and not the system's.
+    if is_in_one(start, lasting) and not is_in_one(start, (*SYSTEM, *copied)):
+        copied = (*copied, start)
+    stage = os.path.dirname(submission)
+    return View(lasting, masked, links, start, program, (), copied, tuple(near), stage)
 
 
 def _find_named_paths(word: str, folder: str, submission: str) -> Iterator[str]:
@@ -342,10 +309,6 @@ def _other_names(files: set[str], paths: tuple[str, ...]) -> set[str]:
     }
 
 
-# --- Turns what an engine may see into layers: mounts for namespaces, rules for Landlock ---------
-# Nothing here changes the machine; it is only asked what lies in a folder.
-
-
 _LINKS = {
     "/dev/shm": HOME,
     "/dev/fd": "/proc/self/fd",
@@ -391,44 +354,31 @@ def scratch_places(view: View) -> tuple[str, ...]:
     return (HOME, *view.places_to_write)
 
 
-def mounts(view: View) -> tuple[plan.Mount, ...]:
+def mounts(view: View) -> tuple[Mount, ...]:
     """Return the file tree of a box, outer places before those within."""
-    tree = [
-        plan.Mount(plan.BIND, p, os.path.realpath(p)) for p in view.shown if p not in view.copied
-    ]
-    tree += [_copy(path, view.hidden) for path in view.copied]
-    tree += [plan.Mount(plan.WRITABLE, path, os.path.realpath(path)) for path in view.writable]
-    tree += [
-        plan.Mount(plan.LINK, place, target) for place, target in (*view.links, *_LINKS.items())
-    ]
+    real = os.path.realpath
+    tree = [Mount(MountKind.BIND, p, real(p)) for p in view.shown if p not in view.copied]
+    for path in view.copied:
+        left_out = (real(path) + p[len(path) :] for p in view.hidden if is_within(p, path))
+        tree.append(Mount(MountKind.COPY, path, real(path), tuple(left_out)))
+    tree += [Mount(MountKind.WRITABLE, path, real(path)) for path in view.writable]
+    tree += [Mount(MountKind.LINK, *link) for link in (*view.links, *_LINKS.items())]
     masked = [path for path in view.hidden if not is_in_one(path, view.copied)]
-    tree += [
-        plan.Mount(plan.MASK_FOLDER if os.path.isdir(p) else plan.MASK_FILE, p) for p in masked
-    ]
-    tree += [plan.Mount(plan.DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
+    for path in masked:
+        kind = MountKind.MASK_FOLDER if os.path.isdir(path) else MountKind.MASK_FILE
+        tree.append(Mount(kind, path))
+    tree += [Mount(MountKind.DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
     places = [place for place in scratch_places(view) if place not in view.copied]
-    tree += [plan.Mount(plan.SCRATCH, place) for place in places]
-    tree += [plan.Mount(plan.PROC, "/proc"), plan.Mount(plan.MASK_FOLDER, _LAUNCHER)]
-    tree += [plan.Mount(plan.MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
-    found = (mount._replace(place=_follow_links(mount.place)) for mount in tree)
-    return tuple(sorted(found, key=lambda mount: mount.place))
-
-
-def _follow_links(place: str) -> str:
-    """Return where a place lies for an engine: nothing can be mounted through a link.
-
-    A worker of a cluster keeps case files in ``/dev/shm``, a link to the engine's own memory.
-    """
-    for link, target in _LINKS.items():
-        if place.startswith(f"{link}/"):
-            return target + place[len(link) :]
-    return place
-
-
-def _copy(path: str, hidden: tuple[str, ...]) -> plan.Mount:
-    source = os.path.realpath(path)
-    left_out = (source + p[len(path) :] for p in hidden if is_within(p, path))
-    return plan.Mount(plan.COPY, path, source, tuple(left_out))
+    tree += [Mount(MountKind.SCRATCH, place) for place in places]
+    tree += [Mount(MountKind.PROC, "/proc"), Mount(MountKind.MASK_FOLDER, _LAUNCHER)]
+    tree += [Mount(MountKind.MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
+    # Nothing can be mounted through a link: a worker of a cluster keeps case files in /dev/shm,
+    # which is one to the engine's own memory.
+    for number, mount in enumerate(tree):
+        for link, target in _LINKS.items():
+            if mount.place.startswith(f"{link}/"):
+                tree[number] = mount._replace(place=target + mount.place[len(link) :])
+    return tuple(sorted(tree, key=lambda mount: mount.place))
 
 
 def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
@@ -439,10 +389,8 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
     """
     devices = [(path, landlock.DEVICE) for path in DEVICES]
     if level >= 2:
-        writable = [
-            (place, landlock.WRITE) for place in (*scratch_places(view), *view.writable, "/proc")
-        ]
-        return (("/", landlock.READ), *writable, *devices)
+        places = (*scratch_places(view), *view.writable, "/proc")
+        return (("/", landlock.READ), *((place, landlock.WRITE) for place in places), *devices)
     shown = [rule for path in view.shown for rule in _folders_around(path, view.hidden)]
     own = [(f"/proc/{name}", landlock.READ) for name in _MACHINE]
     own += [(f"/proc/self/{name}", landlock.READ) for name in _ITSELF]

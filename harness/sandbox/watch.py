@@ -14,6 +14,7 @@ from collections.abc import Callable
 from harness.options import CPU_SECONDS, GIB
 from harness.processes import descendants, read
 from harness.sandbox import cgroup, landlock, memory, untrusted_folders
+from harness.sandbox.memory import ProcessStat
 from harness.sandbox.plan import Hit, LaunchPlan, Watched
 from harness.typed import NamedTuple
 
@@ -30,7 +31,14 @@ class BoxClock:
     """
 
     def __init__(self, group: Callable[[], float | None] = lambda: None) -> None:
-        self._counter = _open()
+        # A counter of this process and its children to come. Kernel time is excluded by name,
+        # which those without privilege must; this clock has it anyway.
+        flags = _INHERIT | _EXCLUDE_KERNEL | _EXCLUDE_HYPERVISOR
+        attribute = struct.pack("<IIQQQQQ", _TYPE_SOFTWARE, _SIZE, _TASK_CLOCK, 0, 0, 0, flags)
+        wanted = ctypes.create_string_buffer(attribute, _SIZE)
+        self._counter = -1
+        with contextlib.suppress(OSError):
+            self._counter = landlock.perf_event_open(wanted, _CLOSE_ON_EXEC)
         self._group = group
         self._before = self._total()
         self._own = time.process_time()
@@ -56,27 +64,6 @@ class BoxClock:
             self._counter = -1
 
 
-def _open() -> int:
-    """Return a counter of this process and its children to come, -1 if that is not allowed.
-
-    Kernel time is excluded by name, which those without privilege must; this clock has it anyway.
-    """
-    flags = _INHERIT | _EXCLUDE_KERNEL | _EXCLUDE_HYPERVISOR
-    attribute = struct.pack("<IIQQQQQ", _TYPE_SOFTWARE, _SIZE, _TASK_CLOCK, 0, 0, 0, flags)
-    wanted = ctypes.create_string_buffer(attribute, _SIZE)
-    try:
-        return landlock.perf_event_open(wanted, _CLOSE_ON_EXEC)
-    except OSError:
-        return -1
-
-
-# --- An estimate of CPU time that nobody counted, where no counter may be had --------------------
-# Each look sees children that live just then. One that is gone at the next look has either been
-# waited for, so that its parent's figures have grown, or its time is lost. A child seen at a look
-# stands for the whole pause since the look before: on average over many looks that is the time of
-# such children, however short they lived. Time that the parents' figures explain is taken off.
-
-
 class ProcessSample(NamedTuple):
     """One process at a look: times in seconds."""
 
@@ -86,7 +73,14 @@ class ProcessSample(NamedTuple):
 
 
 class Estimate:
-    """CPU time lost so far."""
+    """CPU time lost so far, where no counter may be had.
+
+    Each look sees children that live just then. One that is gone at the next look has either been
+    waited for, so that its parent's figures have grown, or its time is lost. A child seen at a
+    look stands for the whole pause since the look before: on average over many looks that is the
+    time of such children, however short they lived. What the parents' figures explain is taken
+    off.
+    """
 
     def __init__(self) -> None:
         self._before: dict[int, ProcessSample] = {}
@@ -118,9 +112,6 @@ def share(task: int) -> float:
     return 1.0
 
 
-# --- The use of the machine by a tree of processes, read from ``/proc`` every now and then -------
-
-
 OWN_PROCESSES = {3: 2, 2: 1, 1: 1}  # of a box: bubblewrap's two, or the keeper
 _LONGEST_PAUSE = 0.05  # seconds between two looks, at most
 _SHORTEST_PAUSE = 0.002
@@ -129,21 +120,6 @@ _CLOSELY = 0.25  # seconds between two close looks
 _FILLED = 4 * GIB * (os.cpu_count() or 1)
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
-
-
-class ProcessStat(NamedTuple):
-    """The figures of ``/proc/PID/stat`` that matter here."""
-
-    pid: int
-    task: int  # a thread that lives: the first may end before the others do
-    name: str
-    dead: bool  # a zombie, waiting to be reaped
-    running: bool  # or waiting for a processor
-    own: float  # seconds of CPU time
-    waited: float  # those of children that it has waited for
-    threads: int
-    virtual: int  # bytes of address space
-    resident: int  # bytes in memory, shared ones too
 
 
 class Usage(NamedTuple):
@@ -222,7 +198,13 @@ class Meter:
         """Take in what shows only when nothing of the box is left; ``status``: how it ended."""
         dead = _cpu_of_the_dead() - self._cpu_before
         self.cpu = max(self.cpu, self._clock.seconds() or 0.0, dead)
-        self.hit = self.hit or self._group.hit() or self._signal_hit(status)
+        self.hit = self.hit or self._group.hit()
+        if not self.hit and status == -signal.SIGXCPU:  # the kernel ended it
+            self.hit = "time", self.cpu, self._plan.watched.cpu, CPU_SECONDS
+        elif not self.hit and status == -signal.SIGXFSZ:
+            soft = {kind: soft for kind, soft, _ in self._plan.rlimits}
+            size = soft[resource.RLIMIT_FSIZE]  # no file gets larger
+            self.hit = "disk", size, size, "bytes"
         if not self.hit:  # what was written at the last moment counts, too: nothing held it
             self._disk = self._measure_disk([])
             self.hit = find_exceeded(Usage(0, 0.0, 0, *self._add_up(0, 0)), self._limits)
@@ -267,16 +249,6 @@ class Meter:
         """Return bytes and files in memory and on the disk, except those that it began with."""
         own = self._plan.own
         return max(0, size + self._disk[0] - own[0]), max(0, files + self._disk[1] - own[1])
-
-    def _signal_hit(self, status: int | None) -> Hit | None:
-        """Return the limit for which the kernel ended the engine, which it does by a signal."""
-        if status == -signal.SIGXCPU:
-            return "time", self.cpu, self._plan.watched.cpu, CPU_SECONDS
-        if status == -signal.SIGXFSZ:
-            soft = {kind: soft for kind, soft, _ in self._plan.rlimits}
-            size = soft[resource.RLIMIT_FSIZE]  # no file gets larger
-            return "disk", size, size, "bytes"
-        return None
 
 
 def _cpu_of_the_dead() -> float:

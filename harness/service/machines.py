@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from harness.cluster.dispatcher import Dispatcher
     from harness.grading.attempts.orders import GradingContext, OtherMachines
     from harness.work.crew import Ends
-    from harness.work.records import WorkUnit
-    from harness.work.worker_events import AttemptEvent
+    from harness.work.records import AttemptEvent, WorkUnit
 
 
 _PATIENCE = 20.0  # seconds of a job in which machines must be there: then others have their turn

@@ -92,40 +92,30 @@ def near(text: str) -> Iterator[str]:
             tail = point + fraction
             for value in (int(whole) + 1, abs(int(whole) - 1), int(whole) * 10):
                 yield f"{text[: number.start()]}{value}{tail}{text[number.end() :]}"
-        yield from _without_punctuation(text)
+        for place, character in enumerate(text):  # what a pattern may take for something else
+            if character in ".+*?|()-":
+                begin, end = text[:place], text[place + 1 :]
+                yield from (f"{begin}{other}{end}" for other in ("0", "!", ""))
     if _SCORE.fullmatch(text):
-        yield from _scores(text)
+        yield from ("0.0", "B+0", "W+0", "B+0.0", "W+0.0")
+        if text != "0":
+            other = {"B": "W", "W": "B"}[text[0]]
+            yield from ("0", text[2:], f"{text[0]}-{text[2:]}", f"{text[0]}+-{text[2:]}")
+            yield from (other + text[1:], f"{text}.0", f"{text}.5", f"{text}0")
+            yield text.partition(".")[0]
     elif error := _ERROR.fullmatch(text):
         yield from _errors(error[1], error[2])
     elif not text.startswith("There "):
         yield from _lists(text.split(" "))
 
 
-def _without_punctuation(text: str) -> Iterator[str]:
-    """Yield the text with something else where it has a point, a bar or the like, or nothing."""
-    for place, character in enumerate(text):
-        if character in ".+*?|()-":
-            yield from (f"{text[:place]}{other}{text[place + 1 :]}" for other in ("0", "!", ""))
-
-
-def _scores(text: str) -> Iterator[str]:
-    """Yield a score with other signs, fractions and winners."""
-    yield from ("0.0", "B+0", "W+0", "B+0.0", "W+0.0")
-    if text != "0":
-        other = {"B": "W", "W": "B"}[text[0]]
-        yield from ("0", text[2:], f"{text[0]}-{text[2:]}", f"{text[0]}+-{text[2:]}")
-        yield from (other + text[1:], f"{text}.0", f"{text}.5", f"{text}0", text.partition(".")[0])
-
-
 def _errors(argument: str, reason: str) -> Iterator[str]:
-    """Yield an error with other reasons and copies."""
     yield from (f'illegal move: "{argument}" {other}' for other in _REASONS)
     yield from (f"illegal move: {argument} {reason}", f'illegal move: "" {reason}')
     yield from (f'illegal move: "b {argument}" {reason}', f'"{argument}" {reason}', "illegal move")
 
 
 def _lists(words: list[str]) -> Iterator[str]:
-    """Yield a list of moves, with a type or without, with one less, one more, or turned."""
     first = words[0]
     for place in range(len(words)):
         yield " ".join(words[:place] + words[place + 1 :])
@@ -162,21 +152,25 @@ class ExpectationJudge:
             if answer.readings is not None:
                 yield from self._open(answer)
             elif not answer.right.ok:
-                yield from self._error(answer)
+                if not (self._dialect.expects_errors and self._passes(answer.step, answer.right)):
+                    text = f"the right answer is an error: {one_line(answer.right.text, _SHOWN)}"
+                    yield self._finding(FindingKind.WRONG, answer, text)
             else:
                 forms = self._forms(answer)
                 refused = [text for text in forms if not self.accepts(answer.step, text)]
                 if len(refused) == len(forms):
-                    yield self._report_wrong(answer)
+                    kind = FindingKind.WRONG
+                    text = f"the right answer is {_quote([answer.right.text])}"
                 elif refused:
+                    kind = FindingKind.TIGHT
                     text = f"it refuses {_quote(refused)}, which is right, too"
-                    yield self._finding(
-                        FindingKind.TIGHT, answer, text, self._suggest_better(answer)
+                else:
+                    kind, text = (
+                        FindingKind.LOOSE,
+                        next(self._wrongly_accepted(answer, mistaken), ""),
                     )
-                elif text := next(self._wrongly_accepted(answer, mistaken), ""):
-                    yield self._finding(
-                        FindingKind.LOOSE, answer, text, self._suggest_better(answer)
-                    )
+                if text:
+                    yield self._finding(kind, answer, text, self._suggest_better(answer))
         except UndecidedError as error:
             yield self._finding(FindingKind.WRONG, answer, str(error))
 
@@ -187,14 +181,6 @@ class ExpectationJudge:
     def _passes(self, step: Step, reply: Reply) -> bool:
         pattern = step.pattern and step.pattern._replace(expected_fail=False, ignored=False)
         return self._dialect.verdict(pattern, reply) is Verdict.PASSED
-
-    # --- the kinds ---
-
-    def _error(self, answer: OracleAnswer) -> Iterator[CaseFinding]:
-        if self._dialect.expects_errors and self._passes(answer.step, answer.right):
-            return
-        text = f"the right answer is an error: {one_line(answer.right.text, _SHOWN)}"
-        yield self._finding(FindingKind.WRONG, answer, text)
 
     def _open(self, answer: OracleAnswer) -> Iterator[CaseFinding]:
         answers = answer.readings or ()
@@ -211,10 +197,6 @@ class ExpectationJudge:
             return tuple(dict.fromkeys(t for one in answer.choices for t in (one, one.lower())))
         return in_process.forms(answer.step.command, answer.right, self._specification)
 
-    def _report_wrong(self, answer: OracleAnswer) -> CaseFinding:
-        text = f"the right answer is {_quote([answer.right.text])}"
-        return self._finding(FindingKind.WRONG, answer, text, self._suggest_better(answer))
-
     def _wrongly_accepted(
         self, answer: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
     ) -> Iterator[str]:
@@ -222,8 +204,14 @@ class ExpectationJudge:
         if answer.is_free:
             return  # which answers are wrong depends on the engine's own choice
         step = answer.step
-        if answer.choices:
-            others = (*_NEVER, *_points_off(answer.choices))
+        if choices := answer.choices:
+            # The points of the smallest board around some moves that are none of them. What comes
+            # before a move in each choice, the winner for instance, stays.
+            moves = [match for match in map(_A_POINT.fullmatch, choices) if match]
+            rows = range(1, max((int(match[3]) for match in moves), default=0) + 1)
+            starts = sorted({match[1] + match[2] for match in moves})
+            points = [f"{start}{row}" for start in starts for row in rows]
+            others = (*_NEVER, *(point for point in points if point not in choices))
             yield from (_accepts_wrong(text) for text in others if self.accepts(step, text))
             return
         for name, reply in mistaken:
@@ -238,8 +226,6 @@ class ExpectationJudge:
             return False
         got = Reply(True, text.strip(), "", 0.0)
         return not in_process.same(answer.step.command, answer.right, got, self._specification)
-
-    # --- findings ---
 
     def _suggest_better(self, answer: OracleAnswer) -> str:
         """Return the expectation that accepts what it should, and no more."""
@@ -257,19 +243,6 @@ class ExpectationJudge:
         return CaseFinding(
             kind, self._path, step.line, step.text, message, found, expected, answer.reason
         )
-
-
-def _points_off(choices: Sequence[str]) -> list[str]:
-    """Return the points of the smallest board around some moves that are none of them.
-
-    What comes before a move in each choice, the winner for instance, stays.
-    """
-    found = [_A_POINT.fullmatch(choice) for choice in choices]
-    moves = [match for match in found if match]
-    rows = range(1, max((int(match[3]) for match in moves), default=0) + 1)
-    starts = sorted({match[1] + match[2] for match in moves})
-    points = [f"{start}{row}" for start in starts for row in rows]
-    return [point for point in points if point not in choices]
 
 
 def _accepts_wrong(text: str) -> str:

@@ -6,7 +6,7 @@ Sources: "Workflow commands for GitHub Actions"; OASIS, Static Analysis Results 
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -28,7 +28,7 @@ _RULES = {
     FindingKind.QUESTION: "The reference stands alone against programs that agree with the test.",
     FindingKind.DUPLICATE: "An earlier test asks the same.",
 }
-_UNREADABLE, _UNREADABLE_TEXT = "unreadable", "A case file cannot be read, and nothing is tested."
+_UNREADABLE = "unreadable"
 _LEVELS = dict.fromkeys(FindingKind, "warning") | {
     FindingKind.WRONG: "error",
     FindingKind.UNREACHABLE: "error",
@@ -45,32 +45,36 @@ class VerifiedText(NamedTuple):
     folder: Path  # absolute; names are relative to it
 
 
+class _Entry(NamedTuple):
+    """A finding, or what is wrong with a file that could not be read."""
+
+    path: str | None  # None if no single file is to blame
+    line: int
+    kind: str
+    level: str
+    message: str
+
+
+def _entries(checked: VerifiedText) -> Iterator[_Entry]:
+    for one in checked.findings:
+        yield _Entry(one.path, one.line, one.kind.value, _LEVELS[one.kind], _message(one))
+    for error in checked.errors:
+        if isinstance(error, CaseError):
+            path, line, text = error.file, error.line or 1, error.message
+            yield _Entry(path, line, _UNREADABLE, "error", escape_controls(text))
+        else:
+            yield _Entry(None, 0, _UNREADABLE, "error", escape_controls(str(error)))
+
+
 def github(checked: VerifiedText) -> Iterator[str]:
     """Yield a workflow command of GitHub Actions for each finding and each error."""
-    for one in checked.findings:
-        place = {"file": _relative(one.path, checked.folder), "line": str(one.line)}
-        title = f"{_TOOL}: {one.kind.value}"
-        yield _command(_LEVELS[one.kind], place | {"title": title}, _message(one))
-    for error in checked.errors:
-        place = _place_of_error(error, checked.folder)
-        yield _command("error", place | {"title": _TOOL}, _text_of_error(error))
-
-
-def _command(level: str, members: Mapping[str, str], message: str) -> str:
-    listed = ",".join(f"{name}={_escape(text, ':,')}" for name, text in members.items())
-    return f"::{level} {listed}::{_escape(message)}"
-
-
-def _place_of_error(error: HarnessError, folder: Path) -> dict[str, str]:
-    """Return the file, and the line if one is to blame; nothing if no single file is."""
-    if not isinstance(error, CaseError):
-        return {}
-    return {"file": _relative(error.file, folder), "line": str(error.line or 1)}
-
-
-def _text_of_error(error: HarnessError) -> str:
-    """Return what is wrong, without the place if that is known."""
-    return escape_controls(error.message if isinstance(error, CaseError) else str(error))
+    for one in _entries(checked):
+        members = {"title": _TOOL if one.kind == _UNREADABLE else f"{_TOOL}: {one.kind}"}
+        if one.path is not None:
+            file = _relative(one.path, checked.folder)
+            members = {"file": file, "line": str(one.line)} | members
+        listed = ",".join(f"{name}={_escape(text, ':,')}" for name, text in members.items())
+        yield f"::{one.level} {listed}::{_escape(one.message)}"
 
 
 def _escape(text: str, more: str = "") -> str:
@@ -85,105 +89,79 @@ def lsp_lines(checked: VerifiedText) -> Iterator[str]:
     A file without findings has an empty list, which clears what an editor showed before. A file
     that could not be read has one diagnostic: why.
     """
-    for case in checked.cases:
-        found = [one for one in checked.findings if one.path == case.path]
-        yield _publish(checked, case.path, [_diagnostic(one, case) for one in found])
-    for error in checked.errors:
-        if isinstance(error, CaseError):
-            yield _publish(checked, error.file, [_diagnostic_of_error(error)])
+    entries = list(_entries(checked))
+    findings = [one for one in entries if one.kind != _UNREADABLE]
+    shown: list[tuple[str, CaseFile | None, list[_Entry]]] = [
+        (case.path, case, [one for one in findings if one.path == case.path])
+        for case in checked.cases
+    ]
+    errors = [one for one in entries if one.kind == _UNREADABLE]
+    shown += [(one.path, None, [one]) for one in errors if one.path is not None]
+    for path, case, found in shown:
+        uri = Path(os.path.normpath(checked.folder / path)).as_uri()
+        told = {"uri": uri, "diagnostics": [_diagnostic(one, case) for one in found]}
+        yield json.dumps(told, ensure_ascii=False)
 
 
-def _publish(checked: VerifiedText, path: str, diagnostics: Sequence[object]) -> str:
-    uri = Path(os.path.normpath(checked.folder / path)).as_uri()
-    return json.dumps({"uri": uri, "diagnostics": diagnostics}, ensure_ascii=False)
-
-
-def _diagnostic_of_error(error: CaseError) -> dict[str, object]:
-    line = (error.line or 1) - 1
-    return {
-        "range": {
-            "start": {"line": line, "character": 0},
-            "end": {"line": line + 1, "character": 0},
-        },
-        "severity": _SEVERITIES["error"],
-        "code": _UNREADABLE,
-        "source": _TOOL,
-        "message": _text_of_error(error),
-    }
-
-
-def _diagnostic(one: CaseFinding, case: CaseFile) -> dict[str, object]:
+def _diagnostic(one: _Entry, case: CaseFile | None) -> dict[str, object]:
     line = one.line - 1
+    end = {"line": line + 1, "character": 0}
+    if case:
+        length = len(case.lines[line].encode("utf-16-le", "surrogatepass")) // 2
+        end = {"line": line, "character": length}
     return {
-        "range": {
-            "start": {"line": line, "character": 0},
-            "end": {
-                "line": line,
-                "character": (len(case.lines[line].encode("utf-16-le", "surrogatepass")) // 2),
-            },
-        },
-        "severity": _SEVERITIES[_LEVELS[one.kind]],
-        "code": one.kind.value,
+        "range": {"start": {"line": line, "character": 0}, "end": end},
+        "severity": _SEVERITIES[one.level],
+        "code": one.kind,
         "source": _TOOL,
-        "message": _message(one),
+        "message": one.message,
     }
 
 
 def sarif(checked: VerifiedText) -> Iterator[str]:
     """Yield the lines of a SARIF log."""
+    rules = [(kind.value, text, _LEVELS[kind]) for kind, text in _RULES.items()]
+    rules.append((_UNREADABLE, "A case file cannot be read, and nothing is tested.", "error"))
+    kinds = [kind for kind, _, _ in rules]
+    notes = [escape_controls(str(error)) for error in checked.errors]
     run = {
-        "tool": {"driver": {"name": _TOOL, "version": __version__, "rules": [*_rules()]}},
+        "tool": {
+            "driver": {
+                "name": _TOOL,
+                "version": __version__,
+                "rules": [
+                    {
+                        "id": kind.replace(" ", "-"),
+                        "shortDescription": {"text": text},
+                        "defaultConfiguration": {"level": level},
+                    }
+                    for kind, text, level in rules
+                ],
+            }
+        },
         "columnKind": "utf16CodeUnits",
-        "invocations": [_invocation(checked.errors)],
-        "results": [*_results(checked)],
+        "invocations": [
+            {
+                "executionSuccessful": not checked.errors,
+                "toolExecutionNotifications": [
+                    {"level": "error", "message": {"text": text}} for text in notes
+                ],
+            }
+        ],
+        "results": [
+            {
+                "ruleId": one.kind.replace(" ", "-"),
+                "ruleIndex": kinds.index(one.kind),
+                "level": one.level,
+                "message": {"text": one.message},
+                "locations": [_location(one.path, one.line, checked.folder)],
+            }
+            for one in _entries(checked)
+            if one.path is not None
+        ],
     }
     document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
     yield json.dumps(document, ensure_ascii=False, indent=1)
-
-
-def _rules() -> Iterator[dict[str, object]]:
-    for kind, text in _RULES.items():
-        yield _rule_about(_rule(kind), text, _LEVELS[kind])
-    yield _rule_about(_UNREADABLE, _UNREADABLE_TEXT, "error")
-
-
-def _rule_about(name: str, text: str, level: str) -> dict[str, object]:
-    return {
-        "id": name,
-        "shortDescription": {"text": text},
-        "defaultConfiguration": {"level": level},
-    }
-
-
-def _rule(kind: FindingKind) -> str:
-    return kind.value.replace(" ", "-")
-
-
-def _invocation(errors: Sequence[HarnessError]) -> dict[str, object]:
-    texts = [escape_controls(str(error)) for error in errors]
-    notes = [{"level": "error", "message": {"text": text}} for text in texts]
-    return {"executionSuccessful": not errors, "toolExecutionNotifications": notes}
-
-
-def _results(checked: VerifiedText) -> Iterator[dict[str, object]]:
-    """Yield a result for each finding, and for each file that could not be read."""
-    for one in checked.findings:
-        yield {
-            "ruleId": _rule(one.kind),
-            "ruleIndex": [*_RULES].index(one.kind),
-            "level": _LEVELS[one.kind],
-            "message": {"text": _message(one)},
-            "locations": [_location(one.path, one.line, checked.folder)],
-        }
-    for error in checked.errors:
-        if isinstance(error, CaseError):
-            yield {
-                "ruleId": _UNREADABLE,
-                "ruleIndex": len(_RULES),
-                "level": "error",
-                "message": {"text": _text_of_error(error)},
-                "locations": [_location(error.file, error.line or 1, checked.folder)],
-            }
 
 
 def _location(path: str, line: int, folder: Path) -> dict[str, object]:

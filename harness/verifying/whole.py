@@ -1,7 +1,7 @@
 """A case file put to the oracle: what each test asks, and which lines cannot be reached."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -10,14 +10,7 @@ from harness.assignments.assignment import FILE
 from harness.errors import CaseError, UndecidedError
 from harness.judging import in_process, mutant_replay
 from harness.judging.board_replay import reason
-from harness.judging.in_process import (
-    Identity,
-    folder_of,
-    identities,
-    is_judged,
-    specifications_of,
-)
-from harness.judging.mutant_replay import SharedAnswers
+from harness.judging.in_process import folder_of, identities, is_judged, specifications_of
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
@@ -32,7 +25,7 @@ from harness.verifying.expectation_judge import (
 )
 from oracle.command_properties import STONES, CommandProperties, PropertyTable
 from oracle.gtp.protocol import Engine, split
-from oracle.mistakes import Breakdown, Mistake
+from oracle.mistakes import Breakdown
 
 _PLAYED = Reply(True, "", "=", 0.0)
 _ANNOUNCED = re.compile(r"#\s*refused\b", re.IGNORECASE)  # a comment above a command
@@ -49,7 +42,10 @@ def ask_tests(
     """
     walk = _FileWalk(case, specification, dialect)
     for step in case.steps:
-        yield from walk.after_quit(step) if walk.quit_line else walk.step(step)
+        if not walk.quit_line:
+            yield from walk.step(step)
+        elif step.is_test:
+            yield walk.unreachable(step, f"the engine has quit in line {walk.quit_line}")
     yield from walk.opened.values()
 
 
@@ -67,53 +63,55 @@ class _FileWalk:
         self.quit_line = 0
         self.opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
 
-    def after_quit(self, step: Step) -> Iterator[CaseFinding]:
-        """Yield that a test is never reached."""
-        if step.is_test:
-            yield self._unreachable(step, f"the engine has quit in line {self.quit_line}")
-
     def step(self, step: Step) -> Iterator[OracleAnswer | CaseFinding]:
         """Send a command to the oracle; yield what it asks, or what is wrong with it."""
-        properties = self._specification.commands[step.command.partition(" ")[0]]
+        engine, properties = self._engine, self._specification.commands[_name(step)]
         self._is_free = self._is_free and not properties.begins_board
-        choices = self._specification.choices(self._engine, step.command)
-        ends, game = self._specification.ends, self._engine.session.game
+        choices = self._specification.choices(engine, step.command)
+        ends, game = self._specification.ends, engine.session.game
         is_late = ends and properties.moves and not properties.chooses and game.is_over
         late = "the game is over before this move" if is_late else ""
         hidden = self._unknown.line(properties)
         told = self._ask_oracle(step, properties, choices) if step.is_test else None
-        if not (late or hidden):
-            self._look_whether_open(step, properties)
-        right = reply_of(self._engine.handle(step.text))
-        fault = "" if self._is_meant(step, right) else _describe_refusal(right, properties)
+        # Tests on a board of such a size are reported by themselves.
+        sets_up = not properties.begins_board and self._only_sets_up(step, properties)
+        if sets_up and not (late or hidden) and (why := _why_open(engine, step.command)):
+            text = _SETS_UP.format(why)
+            found = CaseFinding(FindingKind.OPEN, self._path, step.line, step.text, text)
+            self.opened.setdefault(why, found)
+        right = reply_of(engine.handle(step.text))
+        fault = ""
+        # It is refused: as an error, or in Gomoku's own way.
+        is_refused = not right.ok or (properties.says_nothing and right.text)
+        if is_refused and not self._is_meant(step, right):
+            fault = f"this command of the setup is refused: {one_line(right.raw, 80)}"
         (self._unknown.forget if fault else self._unknown.know_again)(properties, step.line)
         if told is None or (fault and properties.sets_up and self._only_sets_up(step, properties)):
             if text := late or fault:
-                yield self._unreachable(step, text)
+                yield self.unreachable(step, text)
         elif hidden and in_process.is_judged(step.command, self._specification):
-            yield self._unreachable(step, _HIDDEN.format(hidden))
+            yield self.unreachable(step, _HIDDEN.format(hidden))
         else:
             yield told._replace(right=right)
         self._is_free = self._is_free or (properties.moves and len(choices) > 1)
-        self.quit_line = 0 if self._engine.session.running else step.line
+        self.quit_line = 0 if engine.session.running else step.line
 
     def _ask_oracle(
         self, step: Step, properties: CommandProperties, choices: tuple[str, ...]
     ) -> OracleAnswer:
         """Return a test without its right answer."""
+        engine = self._engine
+        readings: tuple[str, ...] | None = None
+        why_open = ""
+        if in_process.is_underspecified(engine, step.command):
+            found = engine.readings(step.command)
+            readings, why_open = (), found.left_open
+            if not why_open:
+                readings = tuple(answer for _, answer in found.answers)
+                why_open = f"it may be read as {'; or '.join(name for name, _ in found.answers)}"
         depends = self._is_free and STONES in properties.needs
-        readings, why_open = _open(self._engine, step.command)
-        nothing, told = Reply(False, "", "", 0.0), reason(self._engine, step.command)
+        nothing, told = Reply(False, "", "", 0.0), reason(engine, step.command)
         return OracleAnswer(step, nothing, readings, why_open, choices, depends, told)
-
-    def _look_whether_open(self, step: Step, properties: CommandProperties) -> None:
-        if properties.begins_board or not self._only_sets_up(step, properties):
-            return  # tests on a board of such a size are reported by themselves
-        if why := _why_open(self._engine, step.command):
-            finding = CaseFinding(
-                FindingKind.OPEN, self._path, step.line, step.text, _SETS_UP.format(why)
-            )
-            self.opened.setdefault(why, finding)
 
     def _is_meant(self, step: Step, right: Reply) -> bool:
         """Return whether the file's author knows that a command is refused, if it is.
@@ -145,7 +143,7 @@ class _FileWalk:
         judged = in_process.is_judged(step.command, self._specification)
         return step.pattern is not None and (judged or step.pattern.expected_fail)
 
-    def _unreachable(self, step: Step, text: str) -> CaseFinding:
+    def unreachable(self, step: Step, text: str) -> CaseFinding:
         return CaseFinding(FindingKind.UNREACHABLE, self._path, step.line, step.text, text)
 
     def _only_sets_up(self, step: Step, properties: CommandProperties) -> bool:
@@ -153,17 +151,6 @@ class _FileWalk:
         if not (step.is_test and in_process.is_judged(step.command, self._specification)):
             return True
         return step.pattern is None and properties.says_nothing
-
-
-def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
-    """Return the answers under each reading where they differ, or else why there are none."""
-    if not in_process.is_underspecified(engine, command):
-        return None, ""
-    found = engine.readings(command)
-    if found.left_open:
-        return (), found.left_open
-    ways = "; or ".join(name for name, _ in found.answers)
-    return tuple(answer for _, answer in found.answers), f"it may be read as {ways}"
 
 
 def _why_open(engine: Engine, command: str) -> str:
@@ -174,13 +161,6 @@ def _why_open(engine: Engine, command: str) -> str:
     session = engine.session
     why: str = session.explain_open_answer(split(command))
     return "" if why == session.explain_open_answer([""]) else why
-
-
-def _describe_refusal(right: Reply, properties: CommandProperties) -> str:
-    """Return that a command of the setup is refused: as an error, or in Gomoku's own way."""
-    if not right.ok or (properties.says_nothing and right.text):
-        return f"this command of the setup is refused: {one_line(right.raw, 80)}"
-    return ""
 
 
 class _Unknown:
@@ -208,13 +188,11 @@ class _Unknown:
 # --- All case files together: what each test's expectation is worth, and which tests ask the same
 
 
-Places = dict[Identity, tuple[str, int, int]]  # of a test: file, game in the file, line
+Places = dict[in_process.Identity, tuple[str, int, int]]  # of a test: file, game in the file, line
 
 
 def verify(
-    cases: Sequence[CaseFile],
-    specification: Specification | None = None,
-    dialect: str = "gogui",
+    cases: Sequence[CaseFile], specification: Specification | None = None, dialect: str = "gogui"
 ) -> Verified:
     """Hold every expectation of some case files against the oracle.
 
@@ -232,11 +210,19 @@ def verify(
             continue  # for --gtpfile, say: of no assignment
         own = specification or specification_of(case, in_folder)
         told = list(ask_tests(case, own, find_dialect(dialect)))
-        found, skipped = _of_file(case, told, own, dialect)
+        judge = ExpectationJudge(case.path, own, dialect_of(case, find_dialect(dialect)))
+        answers = mistaken_answers(case, own)
+        found: list[CaseFinding] = []
+        for one in told:
+            if isinstance(one, CaseFinding):
+                found.append(one)
+            elif is_judged(one.step.command, own):
+                found += judge.findings(one, answers.get(one.step.line, ()))
+            else:
+                unchecked += 1
         found += _find_repeated(case, told, own, first)
         findings += sorted(found, key=lambda finding: finding.line)
         tests += sum(step.is_test for step in case.steps)
-        unchecked += skipped
     return Verified(len(cases), tests, unchecked, tuple(findings))
 
 
@@ -264,43 +250,24 @@ def specification_of(
     raise CaseError("found nothing that tells its assignment, expected --assignment", case.path)
 
 
-def _of_file(
-    case: CaseFile,
-    results: Sequence[OracleAnswer | CaseFinding],
-    specification: Specification,
-    dialect: str,
-) -> tuple[list[CaseFinding], int]:
-    """Return what is wrong with the tests of a file, and how many could not be checked."""
-    judge = ExpectationJudge(case.path, specification, dialect_of(case, find_dialect(dialect)))
-    answers = mistaken_answers(case, specification)
-    findings, unchecked = [], 0
-    for one in results:
-        if isinstance(one, CaseFinding):
-            findings.append(one)
-        elif is_judged(one.step.command, specification):
-            findings += judge.findings(one, answers.get(one.step.line, ()))
-        else:
-            unchecked += 1
-    return findings, unchecked
-
-
 def mistaken_answers(
     case: CaseFile, specification: Specification
 ) -> dict[int, list[tuple[str, Reply]]]:
-    """Return by line what mutants answer to the tests, each different answer once."""
+    """Return by line what mutants answer to the tests, each different answer once.
+
+    With it stands the first mistake that leads to it.
+    """
     mistakes = mutant_replay.find_shown(case, specification.settled_mistakes)
-    told = mutant_replay.answers_of_mutants(case, mistakes)
-    return {one.step.line: list(_name_answers(one, mistakes)) for one in told if one.step.is_test}
-
-
-def _name_answers(
-    answers: SharedAnswers, mistakes: Mapping[int, Mistake]
-) -> Iterator[tuple[str, Reply]]:
-    """Yield each different answer to a test with the first mistake that leads to it."""
-    first = {(bits & -bits).bit_length() - 1: raw for raw, bits in answers.by_answer().items()}
-    for place, raw in sorted(first.items()):
-        if not isinstance(raw, Breakdown):
-            yield mistakes[place].name, reply_of(raw)
+    found = {}
+    for one in mutant_replay.answers_of_mutants(case, mistakes):
+        if one.step.is_test:
+            first = {(bits & -bits).bit_length() - 1: raw for raw, bits in one.by_answer().items()}
+            found[one.step.line] = [
+                (mistakes[place].name, reply_of(raw))
+                for place, raw in sorted(first.items())
+                if not isinstance(raw, Breakdown)
+            ]
+    return found
 
 
 def _find_repeated(
@@ -329,5 +296,9 @@ def _games(case: CaseFile, command_properties: PropertyTable) -> Iterator[tuple[
     """Yield each line with a command and the number of the board that it is about."""
     game = 0
     for step in case.steps:
-        game += command_properties[step.command.partition(" ")[0]].begins_board
+        game += command_properties[_name(step)].begins_board
         yield step.line, game
+
+
+def _name(step: Step) -> str:
+    return step.command.partition(" ")[0]

@@ -24,15 +24,20 @@ from harness.environments import interpreters
 from harness.errors import SandboxError, StarvedError
 from harness.options import Limits, Options
 from harness.reading.dialect import find_dialect
-from harness.records import Build, CaseFile, FileResult, Outcome, Verdict
+from harness.records import Build, CaseFile, Outcome, Verdict
 from harness.running.file_runner import RunContext, run_file
 from harness.running.hangs import HangPolicy
 from harness.running.rerun import explain_silence
 from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
 from harness.signals import SIGKILL
-from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
+from harness.work import canonical_json, fairness, records
+from harness.work.records import (
+    NOTHING,
+    AttemptFinished,
+    BuildFinished,
+    HarnessFailed,
+    Measurements,
+)
 
 NO_SANDBOX = "off: engines ran with all rights of the person who graded"
 
@@ -63,11 +68,27 @@ class UnitRunner:
         self._assignment = assignment
         self._overlay = overlay
         self._sandbox = sandbox
-        self._limits = limits._replace(total=budget)
         self._alone = alone
         self._pace = pace
         python = assignment.python
         self._environment = interpreters.environment_of(python.program) if python else ""
+        options = Options(
+            limits=limits._replace(total=budget),
+            restart=assignment.cases.restart,
+            strict=True,
+            protocol=assignment.protocol,
+        )
+        self._setting = RunContext(  # of all case files; the rest is each one's own
+            (),
+            options,
+            find_dialect(options.dialect),
+            beside=1.0 if alone else fairness.BESIDE,
+            pace=pace or 1.0,
+            crowded=not alone,
+            command_properties=assignment.command_properties,
+            protocol=protocols.find_protocol(assignment.protocol),
+            session=translation.sessions_of(assignment.translate),
+        )
         self.explaining = 0.0  # seconds of the last attempt in which it was asked why it hung
 
     def close(self) -> None:
@@ -93,7 +114,7 @@ class UnitRunner:
             begun = time.monotonic()
             built = build_steps.build(assignment, room, str(sandbox.level) if sandbox else "off")
             if built:
-                output = canonical_json.without_places(built.output, str(room), self._environment)
+                output = records.without_places(built.output, str(room), self._environment)
                 clean = built._replace(output=output)
                 say(BuildFinished(build, clean, round(time.monotonic() - begun, 6)))
             yield room, built
@@ -128,17 +149,31 @@ class UnitRunner:
         ``ends``: when the budget does, monotonic. ``on_test``: is told of each test as it is
         judged.
         """
+        assignment, sandbox, alone = self._assignment, self._sandbox, self._alone
+        limits, box, properties = assignment.limits, assignment.box, assignment.command_properties
         begun, conditions = time.process_time(), self._conditions()
         self.explaining = 0.0
         gauge = _Gauge(self.launcher(case, room))
         try:
-            setting = self._setting(gauge, room, ends, patience, on_test)
+            command, folder = assignment.start(room)
+            setting = self._setting._replace(
+                words=tuple(split_program(command)),
+                options=self._setting.options._replace(folder=folder),
+                launcher=lambda _: gauge,
+                # Tells why an engine hung, and is not measured.
+                unbuffered=lambda case: self.launcher(case, room, variables=UNBUFFERED),
+                ends=ends,
+                on_test=on_test,
+                # What a program leaves behind is told from another one's in a box only.
+                patience=patience if sandbox and not alone else None,
+                short=patience.short,
+            )
             result = run_file(case, setting)
         except (SandboxError, StarvedError) as error:
             return HarnessFailed(basis, str(error))
         except OSError as error:
             return HarnessFailed(basis, f"{type(error).__name__}: {error}")
-        times = canonical_json.get_measurements(result)
+        times = records.get_measurements(result)
         figures = conditions._replace(
             seconds=times.seconds,
             cpu=round(gauge.cpu / (self._pace or 1.0), 6),
@@ -148,31 +183,21 @@ class UnitRunner:
             own_cpu=round(time.process_time() - begun, 6),
             late=patience.late or gauge.was_killed,
         )
-        return self._finish(basis, result, figures, room, setting)
-
-    def _finish(
-        self,
-        basis: str,
-        result: FileResult,
-        figures: Measurements,
-        room: Path,
-        setting: RunContext,
-    ) -> AttemptFinished:
-        alone, assignment = self._alone, self._assignment
-        limits, box, properties = assignment.limits, assignment.box, assignment.command_properties
         cuts = fairness.find_cuts(result, limits, properties)
         in_doubt = not alone and fairness.in_doubt(result, figures, limits, box, properties)
         if cuts and in_doubt:  # for another reason, too, which no other run can take away
             figures = figures._replace(late=True)
         doubtful = not alone and (in_doubt or bool(cuts))
         if not doubtful:  # else it is rerun
-            begun = time.monotonic()
+            asked = time.monotonic()
             result = explain_silence(result, setting)
-            self.explaining = time.monotonic() - begun
-        told = fairness.restate_limits(result, box)
-        settled = canonical_json.strip_measurements(told, str(room), self._environment)
-        text = canonical_json.dumps(settled)
-        return AttemptFinished(basis, text, figures, bool(_troubles(result)), doubtful)
+            self.explaining = time.monotonic() - asked
+        settled = records.strip_measurements(
+            fairness.restate_limits(result, box), str(room), self._environment
+        )
+        bad = (Verdict.FAILED, Verdict.NOT_RUN)
+        failed = any(outcome.verdict in bad for outcome in result.outcomes)
+        return AttemptFinished(basis, canonical_json.dumps(settled), figures, failed, doubtful)
 
     def launcher(
         self,
@@ -187,44 +212,6 @@ class UnitRunner:
         home = room / self._assignment.archive.folder
         beside = workspace.beside_submission(home)
         return self._sandbox.launcher(case, (*beside, *visible_paths), str(home), variables)
-
-    def _setting(
-        self, gauge: _Gauge, room: Path, ends: float, patience: HangPolicy, on_test: OnTest | None
-    ) -> RunContext:
-        assignment, alone = self._assignment, self._alone
-        command, folder = assignment.start(room)
-        protocol = assignment.protocol
-        options = Options(
-            limits=self._limits,
-            folder=folder,
-            restart=assignment.cases.restart,
-            strict=True,
-            protocol=protocol,
-        )
-        return RunContext(
-            tuple(split_program(command)),
-            options,
-            find_dialect(options.dialect),
-            launcher=lambda _: gauge,
-            # Tells why an engine hung, and is not measured.
-            unbuffered=lambda case: self.launcher(case, room, variables=UNBUFFERED),
-            ends=ends,
-            on_test=on_test,
-            beside=1.0 if alone else fairness.BESIDE,
-            pace=self._pace or 1.0,
-            crowded=not alone,
-            # What a program leaves behind is told from another one's in a box only.
-            patience=patience if self._sandbox and not alone else None,
-            short=patience.short,
-            command_properties=assignment.command_properties,
-            protocol=protocols.find_protocol(protocol),
-            session=translation.sessions_of(assignment.translate),
-        )
-
-
-def _troubles(result: FileResult) -> list[object]:
-    bad = (Verdict.FAILED, Verdict.NOT_RUN)
-    return [outcome for outcome in result.outcomes if outcome.verdict in bad]
 
 
 class _Gauge:

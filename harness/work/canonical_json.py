@@ -4,10 +4,7 @@ A record is an object of its fields, a sequence a list; an enumeration is writte
 fraction as ``"3/2"``, a time in ISO 8601. Keys are sorted, there are no blanks, and all is ASCII.
 What a type does not say is not written: reading needs the type.
 
-The result of a case file is stored in two parts. The *settled* one is what marks are made of; a
-grading that was killed and went on has the very same as one that was left alone. Whatever differs
-from run to run with an engine that always answers the same (times, what was measured, the folder
-it was unpacked into) is in its :class:`Measurements`.
+:func:`loads` trusts what it reads. :func:`read` checks JSON of others against a type.
 """
 
 from __future__ import annotations
@@ -15,28 +12,28 @@ from __future__ import annotations
 import datetime
 import enum
 import json
-from collections.abc import Callable, Sequence
+import re
+import sys
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, NewType, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from harness import clock_changes
-from harness.options import Options
-from harness.reading.casefile import dialect_of
-from harness.reading.dialect import find_dialect
-from harness.records import CaseFile, Exchange, Failure, FileResult, Reply, Restart
-from harness.sandbox import relocating
+from harness.errors import UsageError
+from harness.options import SANDBOXES
+from harness.records import Failure
 
 Record = TypeVar("Record")
+
+Sha256 = NewType("Sha256", str)  # 64 hexadecimal digits
+Name = NewType("Name", str)  # of a file below a folder, with / between its parts
+Level = NewType("Level", str)  # one of harness.options.SANDBOXES
 
 _FORMERLY = {  # what fields were called in ledgers of before
     Failure: {"message": "text"},  # the whole sentence, its limit in it
 }
-NO_CASE = CaseFile("", (), ())
-NOTHING = "null"  # the result where there was no program to be run
-PLACE = "/submission"  # what is stored for the folder a submission was unpacked into
-ENVIRONMENT = "/environment"  # and for that of its Python's own, which each machine has elsewhere
 _TEXTS: dict[
     Any, tuple[Callable[[Any], str], Callable[[str], Any]]
 ] = {  # of the types that are written as text
@@ -147,119 +144,197 @@ class TypedReader:
 _trusting = TypedReader()
 
 
-# --- the result of a case file -----------------------------------------------------------------
+# --- Plain JSON read as records, checked against what their types say ----------------------------
+# The records are the schema: every key of an object is a field, a field without a default must be
+# there, and each value is of the field's type. :func:`schema` writes the same down as JSON Schema.
 
 
-class Measurements(NamedTuple):
-    """Measurements of one run of a case file, in seconds and bytes; 0 if unknown."""
-
-    seconds: float = 0.0  # wall time of the file's commands
-    cpu: float = 0.0  # CPU time of the engine and all it started
-    memory: int = 0  # the most it held
-    engine_cpu: float = 0.0  # what the engine itself says, by cputime
-    replies: tuple[float, ...] = ()  # seconds of each reply that came, the harness's own too
-    own_cpu: float = 0.0  # CPU time of the harness's own
-    started: str = ""  # ISO 8601, UTC
-    pid: int = 0  # of the harness's process
-    alone: bool = False  # nothing else was running
-    sandbox: str = ""
-    python: str = ""  # that ran the engine; empty: none
-    machine: str = ""  # of a cluster, where it was run; empty: where the grading was
-    pace: float = 0.0  # by which CPU time and what engines computed was divided
-    late: bool = False  # a hang that was none, perhaps, or SIGKILL: only another run tells
+_NO_NAMES = frozenset({"", ".", ".."})  # of a file or folder
+_LONGEST = 60  # characters of what was found
+_SHA256 = r"[0-9a-f]{64}"
+_is_sha256 = re.compile(_SHA256).fullmatch
 
 
-def without_places(text: str, folder: str, environment: str = "") -> str:
-    """Return a text without the names that folders happen to have on this machine.
+def read(kind: type[Record], text: str | bytes, source: str) -> Record:
+    """Return the record of a type that is written as JSON; ``source``: what errors call it.
 
-    ``folder``: where the submission was unpacked. ``environment``: of its Python; empty: none.
+    Raises:
+        UsageError: it is not JSON, or not what the type says: where, what was found and expected.
     """
-    found = text.replace(relocating.room_in(folder), PLACE).replace(folder, PLACE)
-    return found.replace(environment, ENVIRONMENT) if environment else found
+    try:
+        plain = _decode(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{source} is not JSON: {error}") from None
+    found: Record = value(kind, plain, source)
+    return found
 
 
-def strip_measurements(result: FileResult, folder: str, environment: str = "") -> FileResult:
-    """Return a result without its case file, and without anything that was measured.
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")
 
-    ``folder``: where the submission was unpacked, a name made for this one run.
-    ``environment``: the folder of its Python environment; empty if it has none.
+
+# json.loads makes a decoder each time.
+_decoder = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _decode(text: str | bytes) -> Any:
+    if isinstance(text, bytes):
+        text = text.decode(json.detect_encoding(text), "surrogatepass")
+    return _decoder.decode(text)
+
+
+def value(kind: Any, plain: Any, place: str) -> Any:
+    """Return a value of a type from its plain form; ``place``: what errors call it.
+
+    Raises:
+        UsageError: it is not what the type says.
     """
-
-    def clean(text: str) -> str:
-        return without_places(text, folder, environment)
-
-    def reply(item: Reply | None) -> Reply | None:
-        if item is None:
-            return None
-        said = item._replace(
-            text=clean(item.text), raw=clean(item.raw), invalid=clean(item.invalid)
-        )
-        return said._replace(seconds=0.0, status=clean(item.status))
-
-    def exchange(item: Exchange) -> Exchange:
-        kept = reply(item.reply)
-        if kept and item.text == "cputime":
-            kept = kept._replace(text="", raw=kept.raw[:1])
-        return Exchange(item.text, kept)
-
-    def failure(item: Failure) -> Failure:
-        return item.without_measurements._replace(text=clean(item.text), rest=clean(item.rest))
-
-    def restart(item: Restart) -> Restart:
-        return item._replace(sent=tuple(map(exchange, item.sent)))
-
-    return result._replace(
-        case=NO_CASE,
-        outcomes=tuple(one._replace(reply=None) for one in result.outcomes),
-        replies=tuple(map(reply, result.replies)),
-        before=tuple(map(exchange, result.before)),
-        after=tuple(map(exchange, result.after)),
-        warnings=tuple(map(clean, result.warnings)),
-        failures=tuple(map(failure, result.failures)),
-        restarts=tuple(map(restart, result.restarts)),
-        stderr=clean(result.stderr),
-        seconds=0.0,
-        cpu_seconds=0.0,
-    )
+    try:
+        return _checking.of(kind)(plain)
+    except _RefusedValueError as error:
+        raise UsageError(f"{place}{error.place}{error.what}") from None
 
 
-def get_measurements(result: FileResult) -> Measurements:
-    """Return what a result itself knows of its times."""
-    before, after = ([one.reply for one in part] for part in (result.before, result.after))
-    again = [one.reply for restart in result.restarts for one in restart.sent]
-    replies = (*before, *result.replies, *after, *again)
-    seconds = tuple(round(reply.seconds, 6) for reply in replies if reply)
-    return Measurements(round(result.seconds, 6), engine_cpu=result.cpu_seconds, replies=seconds)
+class _RefusedValueError(Exception):
+    """A value that is not what its type says."""
+
+    def __init__(self, message: str) -> None:
+        self.place = ""  # within the whole: told as the error goes up, so that no other value pays
+        self.what = message
+
+    def within(self, place: str) -> _RefusedValueError:
+        """Return this error of a part, as one of what it is a part of."""
+        self.place = f"{place}{self.place}"
+        return self
 
 
-def add_measurements(result: FileResult, case: CaseFile, figures: Measurements) -> FileResult:
-    """Return a settled result with its case file and its times, as the reports want it."""
-    times = iter(figures.replies)
+class _CheckedReader(TypedReader):
+    """Refuses what is not as the type says, and tells where."""
 
-    def add_time(reply: Reply | None) -> Reply | None:
-        return reply and reply._replace(seconds=next(times, 0.0))
+    def _atom(self, kind: Any) -> Callable[[Any], Any]:
+        expected, is_right = _PLAIN[kind]
 
-    def exchanges(items: Sequence[Exchange]) -> tuple[Exchange, ...]:
-        return tuple(Exchange(one.text, add_time(one.reply)) for one in items)
+        def read_plain(plain: Any) -> Any:
+            if not is_right(plain):
+                _refuse(plain, expected)
+            return float(plain) if kind is float else plain
 
-    judged = dialect_of(case, find_dialect(Options().dialect)).judged or (lambda reply: reply)
+        return read_plain
 
-    def as_judged(reply: Reply | None) -> Reply | None:
-        return reply and judged(reply)
+    def _row(self, kinds: tuple[Any, ...]) -> Callable[[Any], tuple[Any, ...]]:
+        read = self.of(kinds[0])
 
-    before = exchanges(result.before)
-    replies = tuple(map(add_time, result.replies))
-    after = exchanges(result.after)
-    restarts = tuple(Restart(one.step, exchanges(one.sent)) for one in result.restarts)
-    return result._replace(
-        case=case,
-        before=before,
-        replies=replies,
-        after=after,
-        restarts=restarts,
-        outcomes=tuple(
-            one._replace(reply=as_judged(replies[one.step])) for one in result.outcomes
-        ),
-        seconds=figures.seconds,
-        cpu_seconds=figures.engine_cpu,
-    )
+        def read_list(plain: Any) -> tuple[Any, ...]:
+            if not isinstance(plain, list):
+                _refuse(plain, "a list")
+            found: list[Any] = []  # how many there are tells where it failed
+            try:
+                for one in plain:
+                    found.append(read(one))
+            except _RefusedValueError as error:
+                raise error.within(f"[{len(found)}]") from None
+            return tuple(found)
+
+        return read_list
+
+    def _record(self, kind: Any) -> Callable[[Any], Any]:
+        reads = {name: self.of(one) for name, one in get_type_hints(kind).items()}
+        fields, needed = reads.keys(), set(kind._fields) - set(kind._field_defaults)
+
+        def read_record(plain: Any) -> Any:
+            if not (isinstance(plain, dict) and needed <= plain.keys() <= fields):
+                _refuse_keys(kind, plain)
+            found: dict[str, Any] = {}
+            for key, one in plain.items():
+                try:
+                    found[key] = reads[key](one)
+                except _RefusedValueError as error:
+                    raise error.within(f".{key}") from None
+            return kind(**found)
+
+        return read_record
+
+
+_checking = _CheckedReader()
+
+
+def tester(kind: Any) -> Callable[[Any], bool]:
+    """Return what tells whether a value from JSON is of a type that is not made of others."""
+    return _PLAIN[kind][1]
+
+
+def _refuse_keys(kind: Any, plain: Any) -> NoReturn:
+    """Say what is wrong with what is not an object, or has other keys than a record."""
+    fields = ", ".join(kind._fields)
+    if not isinstance(plain, dict):
+        _refuse(plain, f"an object with {fields}")
+    if unknown := sorted(set(plain) - set(kind._fields)):
+        raise _RefusedValueError(f": there is no key {_shorten(unknown[0])}, only {fields}")
+    missing = [one for one in kind._fields if one not in {*plain, *kind._field_defaults}]
+    raise _RefusedValueError(f": the key {missing[0]!r} is missing")
+
+
+def _refuse(value: Any, expected: str) -> NoReturn:
+    raise _RefusedValueError(f": found {_shorten(value)}, expected {expected}")
+
+
+def _shorten(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def is_number(plain: Any) -> bool:
+    """Whether a value from JSON is a number from 0 that a float can hold."""
+    return type(plain) in {int, float} and 0 <= plain <= sys.float_info.max
+
+
+def _is_name(plain: Any) -> bool:
+    """Whether it names a file below a folder, and nothing outside of it."""
+    if not isinstance(plain, str) or "\0" in plain:
+        return False
+    return _NO_NAMES.isdisjoint(plain.split("/"))
+
+
+_PLAIN: dict[Any, tuple[str, Callable[[Any], bool]]] = {
+    str: ("a text", lambda plain: isinstance(plain, str) and "\0" not in plain),
+    bool: ("true or false", lambda plain: isinstance(plain, bool)),
+    int: ("a whole number from 0", lambda plain: type(plain) is int and 0 <= plain < 1 << 63),
+    float: ("a number from 0", is_number),
+    Sha256: (
+        "a SHA-256 as 64 hexadecimal digits",
+        lambda plain: isinstance(plain, str) and _is_sha256(plain) is not None,
+    ),
+    Name: ("the name of a file below the folder, such as boards/a.txt", _is_name),
+    Level: (f"one of {', '.join(SANDBOXES)}", lambda plain: plain in SANDBOXES),
+}
+
+
+# --- the schema --------------------------------------------------------------------------------
+
+_TYPES: dict[Any, dict[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer", "minimum": 0},
+    float: {"type": "number", "minimum": 0},
+    Sha256: {"type": "string", "pattern": f"^{_SHA256}$"},
+    Name: {"type": "string", "minLength": 1},
+    Level: {"type": "string", "enum": list(SANDBOXES)},
+}
+
+
+def schema(kind: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a type."""
+    if get_origin(kind) in (Union, UnionType):
+        (other,) = set(get_args(kind)) - {NoneType}
+        return {"anyOf": [schema(other), {"type": "null"}]}
+    if get_origin(kind) is tuple:
+        return {"type": "array", "items": schema(get_args(kind)[0])}
+    if not hasattr(kind, "_fields"):
+        return _TYPES[kind]
+    kinds = get_type_hints(kind)
+    return {
+        "type": "object",
+        "properties": {name: schema(kinds[name]) for name in kind._fields},
+        "required": [name for name in kind._fields if name not in kind._field_defaults],
+        "additionalProperties": False,
+    }

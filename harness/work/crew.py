@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+import sys
 from _signal import SIGKILL  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -16,22 +17,25 @@ from pathlib import Path
 from harness.archives import reading
 from harness.errors import UsageError
 from harness.running import jobs
-from harness.work import canonical_json, machine, worker_events
-from harness.work.records import WorkUnit
-from harness.work.worker_events import (
-    AttemptEvent,
-    Claim,
-    ClaimLonger,
-    EngineHung,
-    Granted,
-    ProgressEvent,
-    UnitFinished,
-    WorkerEvent,
-)
+from harness.work import canonical_json, records
+from harness.work.records import Claim, ClaimLonger, EngineHung, Granted, UnitFinished, WorkUnit
 
 _PIECE = 1 << 16  # bytes read at once
+_ROOM = Path(__file__).resolve().parents[2]
+# Not "-m": the current folder may have another harness. No garbage is looked for while modules are
+# loaded, nor later in what was loaded: it stays.
+_TURN = (
+    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1)); from MODULE import main;"
+    " gc.freeze(); gc.enable(); sys.exit(main(sys.argv[1:]))"
+)
 
 Ends = Generator[tuple[int, jobs.Fault | None], None, None]
+
+
+def command(module: str, *options: str) -> list[str]:
+    """Return what starts the ``main`` of a module of ours, with options."""
+    turn = _TURN.replace("MODULE", module)
+    return [sys.executable, "-P", "-c", turn, str(_ROOM), *options]
 
 
 class Crew(jobs.WorkerPool):
@@ -41,7 +45,7 @@ class Crew(jobs.WorkerPool):
         self,
         units: Sequence[WorkUnit],
         workers: int,
-        on_event: Callable[[int, AttemptEvent | ProgressEvent], None],
+        on_event: Callable[[int, records.AttemptEvent | records.ProgressEvent], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
         *,
         store: Path,
@@ -61,7 +65,7 @@ class Crew(jobs.WorkerPool):
         options = ["--store", str(store)]
         options += ["--proven", proven] if proven else []
         options += ["--confined"] if reading.is_chosen() else []
-        self._command = machine.command("harness.work", "--serve", *options)
+        self._command = command("harness.work.unit_worker", "--serve", *options)
         self.hangs = [0] * len(units)
 
     def start_worker(self) -> _CrewWorker:
@@ -105,23 +109,24 @@ class _CrewWorker(jobs.WorkerHandle):
             return None
         *lines, self._heard = (self._heard + piece).split(b"\n")
         try:
-            events = [worker_events.read(line) for line in lines]
+            events = [records.read_event(line) for line in lines]
         except UsageError:
             os.kill(self.pid, SIGKILL)  # the PID no longer is our worker's
             return []
         assert self.task is not None
-        self._crew.hangs[self.task] += sum(isinstance(event, EngineHung) for event in events)
-        return [_for_pool(event) for event in events if not isinstance(event, EngineHung)]
-
-
-def _for_pool(event: WorkerEvent) -> tuple[int, object]:
-    """Return an event as the pool takes it."""
-    if isinstance(event, Claim):
-        return jobs.CLAIM, event.case
-    if isinstance(event, ClaimLonger):
-        return jobs.CLAIM, jobs.LONGER
-    if not isinstance(event, UnitFinished):
-        return jobs.NOTE, event
-    if event.later:
-        return jobs.LATER, None
-    return jobs.DONE, jobs.Fault(event.fault, event.details) if event.fault else None
+        messages: list[tuple[int, object]] = []  # as the pool takes them
+        for event in events:
+            match event:
+                case EngineHung():
+                    self._crew.hangs[self.task] += 1
+                case Claim(case):
+                    messages.append((jobs.CLAIM, case))
+                case ClaimLonger():
+                    messages.append((jobs.CLAIM, jobs.LONGER))
+                case UnitFinished(later=True):
+                    messages.append((jobs.LATER, None))
+                case UnitFinished(fault, details):
+                    messages.append((jobs.DONE, jobs.Fault(fault, details) if fault else None))
+                case _:
+                    messages.append((jobs.NOTE, event))
+        return messages

@@ -10,7 +10,7 @@ from harness.options import BoxLimits, Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
 from harness.running.hangs import short_limit
 from harness.running.rerun import believe, fails_by_choice
-from harness.work.canonical_json import Measurements
+from harness.work.records import Measurements
 from oracle.command_properties import STANDARD, PropertyTable
 
 START = ""  # the name of what comes before the first reply

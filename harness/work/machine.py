@@ -1,4 +1,4 @@
-"""Processes that run engines on one machine: their locks, their command, and their end.
+"""Processes that run engines on one machine: their locks, and their end.
 
 All may run engines together; what is in doubt is run with nothing beside it. The locks are files,
 which the kernel frees when a process ends. Who wants to be apart holds the gate, so that it does
@@ -74,25 +74,6 @@ def _opened(path: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-# --- The command that starts another process of this package -------------------------------------
-
-
-_ROOM = Path(__file__).resolve().parents[2]
-# Not "-m": the current folder may have another harness. No garbage is looked for while modules are
-# loaded, nor later in what was loaded: it stays.
-_TURN = (
-    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1));"
-    " from PACKAGE.__main__ import main;"
-    " gc.freeze(); gc.enable(); sys.exit(main(sys.argv[1:]))"
-)
-
-
-def command(package: str, *options: str) -> list[str]:
-    """Return what starts the ``main`` of a package, such as ``harness.work``, with options."""
-    turn = _TURN.replace("PACKAGE", package)
-    return [sys.executable, "-P", "-c", turn, str(_ROOM), *options]
 
 
 # --- A worker does not outlive the process that it works for -------------------------------------

@@ -1,4 +1,4 @@
-"""A unit of work as plain data, and plain JSON read as records and checked against their types.
+"""A unit of work as plain data, the events that a worker reports, and results as they are kept.
 
 What a digest stands for is looked for where the unit says that it lies and, failing that, in the
 stores that the worker was given.
@@ -7,32 +7,25 @@ stores that the worker was given.
 from __future__ import annotations
 
 import json
-import re
-import sys
-from collections.abc import Callable
-from types import NoneType, UnionType
-from typing import (
-    Any,
-    NamedTuple,
-    NewType,
-    NoReturn,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_type_hints
 
 from harness.environments.interpreters import EnginePython
 from harness.errors import UsageError
-from harness.options import SANDBOXES, BoxLimits, Limits
+from harness.options import BoxLimits, Limits, Options
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import find_dialect
+from harness.records import Build, CaseFile, Exchange, Failure, FileResult, Reply, Restart
+from harness.sandbox import relocating
 from harness.work import canonical_json
+from harness.work.canonical_json import Level, Name, Sha256
 
 VERSION = 1  # of units and words
 
-Sha256 = NewType("Sha256", str)  # 64 hexadecimal digits
-Name = NewType("Name", str)  # of a file below a folder, with / between its parts
-Level = NewType("Level", str)  # one of harness.options.SANDBOXES
+NO_CASE = CaseFile("", (), ())
+NOTHING = "null"  # the result where there was no program to be run
+PLACE = "/submission"  # what is stored for the folder a submission was unpacked into
+ENVIRONMENT = "/environment"  # and for that of its Python's own, which each machine has elsewhere
 
 
 class UnitFile(NamedTuple):
@@ -70,6 +63,7 @@ class UnitCase(NamedTuple):
     # Where it lies, and with it what is beside it. Its own bytes may be in a store all the same.
     place: str = ""
     is_image: bool = False  # of another case file: its tests give no points
+    machine: str = ""  # of a cluster, where it was run before
 
 
 class Environment(NamedTuple):
@@ -102,201 +96,321 @@ class WorkUnit(NamedTuple):
     # and which it answers later than the short limit; see harness.running.hangs.ShortLimits.
     hung: tuple[str, ...] = ()
     patient: tuple[str, ...] = ()
+    why: str = ""  # it is run alone, for people who watch
 
 
-# --- Plain JSON read as records, checked against what their types say ----------------------------
-# The records are the schema: every key of an object is a field, a field without a default must be
-# there, and each value is of the field's type. :func:`schema` writes the same down as JSON Schema.
-
-
-Record = TypeVar("Record")
-
-_NO_NAMES = frozenset({"", ".", ".."})  # of a file or folder
-_LONGEST = 60  # characters of what was found
-_SHA256 = r"[0-9a-f]{64}"
-_is_sha256 = re.compile(_SHA256).fullmatch
-
-
-def read(kind: type[Record], text: str | bytes, source: str) -> Record:
-    """Return the record of a type that is written as JSON; ``source``: what errors call it.
+def read_unit(text: str | bytes, source: str) -> WorkUnit:
+    """Return the unit that a document of JSON is.
 
     Raises:
-        UsageError: it is not JSON, or not what the type says: where, what was found and expected.
+        UsageError: it is not one, or of another version.
     """
-    try:
-        plain = _decode(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{source} is not JSON: {error}") from None
-    found: Record = value(kind, plain, source)
-    return found
+    unit = canonical_json.read(WorkUnit, text, source)
+    if unit.unit != VERSION:
+        raise UsageError(f"{source}.unit: found version {unit.unit}, expected {VERSION}")
+    return unit
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number of JSON")
+# --- The result of a case file: the settled one, and what was measured ---------------------------
+# The *settled* result is what marks are made of. A grading that was killed and went on has the
+# same as one that was left alone. Whatever differs from run to run with an engine that always
+# answers the same (times, what was measured, the folder it was unpacked into) is in its
+# :class:`Measurements`.
 
 
-# json.loads makes a decoder each time.
-_decoder = json.JSONDecoder(parse_constant=_no_constant)
+class Measurements(NamedTuple):
+    """Measurements of one run of a case file, in seconds and bytes; 0 if unknown."""
+
+    seconds: float = 0.0  # wall time of the file's commands
+    cpu: float = 0.0  # CPU time of the engine and all it started
+    memory: int = 0  # the most it held
+    engine_cpu: float = 0.0  # what the engine itself says, by cputime
+    replies: tuple[float, ...] = ()  # seconds of each reply that came, the harness's own too
+    own_cpu: float = 0.0  # CPU time of the harness's own
+    started: str = ""  # ISO 8601, UTC
+    pid: int = 0  # of the harness's process
+    alone: bool = False  # nothing else was running
+    sandbox: str = ""
+    python: str = ""  # that ran the engine; empty: none
+    machine: str = ""  # of a cluster, where it was run; empty: where the grading was
+    pace: float = 0.0  # by which CPU time and what engines computed was divided
+    late: bool = False  # a hang that was none, perhaps, or SIGKILL: only another run tells
 
 
-def _decode(text: str | bytes) -> Any:
-    if isinstance(text, bytes):
-        text = text.decode(json.detect_encoding(text), "surrogatepass")
-    return _decoder.decode(text)
+def without_places(text: str, folder: str, environment: str = "") -> str:
+    """Return a text without the names that folders happen to have on this machine.
+
+    ``folder``: where the submission was unpacked. ``environment``: of its Python; empty: none.
+    """
+    found = text.replace(relocating.room_in(folder), PLACE).replace(folder, PLACE)
+    return found.replace(environment, ENVIRONMENT) if environment else found
 
 
-def value(kind: Any, plain: Any, place: str) -> Any:
-    """Return a value of a type from its plain form; ``place``: what errors call it.
+def strip_measurements(result: FileResult, folder: str, environment: str = "") -> FileResult:
+    """Return a result without its case file, and without anything that was measured.
+
+    ``folder``: where the submission was unpacked, a name made for this one run.
+    ``environment``: the folder of its Python environment; empty if it has none.
+    """
+
+    def clean(text: str) -> str:
+        return without_places(text, folder, environment)
+
+    def reply(item: Reply | None) -> Reply | None:
+        if item is None:
+            return None
+        said = item._replace(
+            text=clean(item.text), raw=clean(item.raw), invalid=clean(item.invalid)
+        )
+        return said._replace(seconds=0.0, status=clean(item.status))
+
+    def exchange(item: Exchange) -> Exchange:
+        kept = reply(item.reply)
+        if kept and item.text == "cputime":
+            kept = kept._replace(text="", raw=kept.raw[:1])
+        return Exchange(item.text, kept)
+
+    def failure(item: Failure) -> Failure:
+        return item.without_measurements._replace(text=clean(item.text), rest=clean(item.rest))
+
+    def restart(item: Restart) -> Restart:
+        return item._replace(sent=tuple(map(exchange, item.sent)))
+
+    return result._replace(
+        case=NO_CASE,
+        outcomes=tuple(one._replace(reply=None) for one in result.outcomes),
+        replies=tuple(map(reply, result.replies)),
+        before=tuple(map(exchange, result.before)),
+        after=tuple(map(exchange, result.after)),
+        warnings=tuple(map(clean, result.warnings)),
+        failures=tuple(map(failure, result.failures)),
+        restarts=tuple(map(restart, result.restarts)),
+        stderr=clean(result.stderr),
+        seconds=0.0,
+        cpu_seconds=0.0,
+    )
+
+
+def get_measurements(result: FileResult) -> Measurements:
+    """Return what a result itself knows of its times."""
+    before, after = ([one.reply for one in part] for part in (result.before, result.after))
+    again = [one.reply for restart in result.restarts for one in restart.sent]
+    replies = (*before, *result.replies, *after, *again)
+    seconds = tuple(round(reply.seconds, 6) for reply in replies if reply)
+    return Measurements(round(result.seconds, 6), engine_cpu=result.cpu_seconds, replies=seconds)
+
+
+def add_measurements(result: FileResult, case: CaseFile, figures: Measurements) -> FileResult:
+    """Return a settled result with its case file and its times, as the reports want it."""
+    times = iter(figures.replies)
+
+    def add_time(reply: Reply | None) -> Reply | None:
+        return reply and reply._replace(seconds=next(times, 0.0))
+
+    def exchanges(items: Sequence[Exchange]) -> tuple[Exchange, ...]:
+        return tuple(Exchange(one.text, add_time(one.reply)) for one in items)
+
+    judged = dialect_of(case, find_dialect(Options().dialect)).judged or (lambda reply: reply)
+
+    def as_judged(reply: Reply | None) -> Reply | None:
+        return reply and judged(reply)
+
+    before = exchanges(result.before)
+    replies = tuple(map(add_time, result.replies))
+    after = exchanges(result.after)
+    restarts = tuple(Restart(one.step, exchanges(one.sent)) for one in result.restarts)
+    return result._replace(
+        case=case,
+        before=before,
+        replies=replies,
+        after=after,
+        restarts=restarts,
+        outcomes=tuple(
+            one._replace(reply=as_judged(replies[one.step])) for one in result.outcomes
+        ),
+        seconds=figures.seconds,
+        cpu_seconds=figures.engine_cpu,
+    )
+
+
+# --- Events that a worker reports while it runs a unit: one line of JSON for each ----------------
+# Every line is an object with the name of the event and its fields. :class:`UnitFinished` comes
+# last. A worker whose units others share also asks before each case file (:class:`Claim`), and
+# reads a line as the answer (:class:`Granted`).
+#
+# Three kinds of failure stay apart. ``done`` with ``failed`` means that the submission failed a
+# test; its result has a failure if the engine failed. ``broke``, and ``ended`` with a fault, mean
+# a harness error, which says nothing about the submission.
+
+
+class CaseStarted(NamedTuple):
+    """A case file was started."""
+
+    basis: str
+
+
+class CaseProgress(NamedTuple):
+    """A test was judged. Not each is told of: about one in a second, for people who watch."""
+
+    basis: str
+    step: int  # index of the test in its case file
+
+
+class CaseProlonged(NamedTuple):
+    """An engine computes without an answer, and has its full limit at once."""
+
+    basis: str
+    seconds: float  # the limit
+
+
+class BuildFinished(NamedTuple):
+    """The build steps have run."""
+
+    basis: str
+    build: Build
+    seconds: float
+
+
+class AttemptFinished(NamedTuple):
+    """A case file has run."""
+
+    basis: str
+    result: str  # canonical JSON; in a line, what it says
+    figures: Measurements
+    failed: bool  # something is wrong with the submission
+    doubtful: bool  # it is to be rerun, alone
+
+
+class HarnessFailed(NamedTuple):
+    """A harness error kept a case file from running."""
+
+    basis: str
+    message: str
+
+
+class EngineHung(NamedTuple):
+    """The engine hung once more for its full limit."""
+
+    basis: str
+
+
+class Claim(NamedTuple):
+    """Ask whether to run a case file; another worker may run it, or have run it."""
+
+    case: int  # index in the unit
+
+
+class ClaimLonger(NamedTuple):
+    """Ask whether an engine that computes without an answer may have its full limit at once."""
+
+    case: int  # index in the unit
+
+
+class UnitFinished(NamedTuple):
+    """The unit has ended."""
+
+    fault: str = ""  # the harness error, if there was one
+    details: str = ""  # a traceback
+    later: bool = False  # the case file under way, and the rest, are to be run after all others
+
+
+class Granted(NamedTuple):
+    """The answer to a claim."""
+
+    granted: bool
+    hangs: int  # of the submission so far, in all workers
+    later: bool = False  # end the unit: its rest is handed out again when nobody else waits
+
+
+AttemptEvent = BuildFinished | AttemptFinished | HarnessFailed
+ProgressEvent = CaseStarted | CaseProgress | CaseProlonged  # which nothing depends on
+WorkerEvent = (
+    CaseStarted
+    | CaseProgress
+    | CaseProlonged
+    | BuildFinished
+    | AttemptFinished
+    | HarnessFailed
+    | EngineHung
+    | Claim
+    | ClaimLonger
+    | UnitFinished
+)
+
+# The names are those of the lines, which other programs read and write.
+_BY_NAME: dict[str, type[Any]] = {
+    "begun": CaseStarted,
+    "judged": CaseProgress,
+    "prolonged": CaseProlonged,
+    "built": BuildFinished,
+    "done": AttemptFinished,
+    "broke": HarnessFailed,
+    "hung": EngineHung,
+    "claim": Claim,
+    "longer": ClaimLonger,
+    "ended": UnitFinished,
+}
+_NAMES = {one: name for name, one in _BY_NAME.items()}
+_RESULT = "result"
+
+
+def line(event: WorkerEvent) -> bytes:
+    """Return an event as a line of JSON."""
+    found = canonical_json.dumps(
+        event._replace(result="") if isinstance(event, AttemptFinished) else event
+    )
+    if isinstance(event, AttemptFinished):  # it is canonical already
+        found = found.replace(f'"{_RESULT}":""', f'"{_RESULT}":{event.result}', 1)
+    return f'{{"word":"{_NAMES[type(event)]}",{found[1:]}\n'.encode()
+
+
+def kind_of(text: bytes) -> type[Any]:
+    """Return the kind of event that a line of :func:`line` is; nothing else of it is read.
 
     Raises:
-        UsageError: it is not what the type says.
+        UsageError: it is not such a line.
+    """
+    before, _, rest = text.partition(b'":"')
+    name = rest.partition(b'"')[0].decode(errors="replace")
+    if before != b'{"word' or name not in _BY_NAME:
+        raise UsageError(f"found {text[:60]!r}, expected a word of a worker")
+    return _BY_NAME[name]
+
+
+def read_event(text: bytes) -> WorkerEvent:
+    """Return the event of a line.
+
+    Raises:
+        UsageError: it is not an event.
+    """
+    return parse(text)[0]
+
+
+def parse(text: bytes) -> tuple[WorkerEvent, Any]:
+    """Return the event of a line, and its result as JSON, if it has one.
+
+    Raises as :func:`read_event`.
     """
     try:
-        return _checking.of(kind)(plain)
-    except _RefusedValueError as error:
-        raise UsageError(f"{place}{error.place}{error.what}") from None
+        found = json.loads(text)
+        kind = _BY_NAME[found.pop("word")]
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        raise UsageError(f"found {text[:60]!r}, expected a word of a worker") from None
+    result = None
+    if kind is AttemptFinished and _RESULT in found:
+        result = found[_RESULT]
+        found[_RESULT] = json.dumps(result, sort_keys=True, separators=(",", ":"))
+    return canonical_json.value(kind, found, f"the word {_NAMES[kind]!r}"), result
 
 
-class _RefusedValueError(Exception):
-    """A value that is not what its type says."""
-
-    def __init__(self, message: str) -> None:
-        self.place = ""  # within the whole: told as the error goes up, so that no other value pays
-        self.what = message
-
-    def within(self, place: str) -> _RefusedValueError:
-        """Return this error of a part, as one of what it is a part of."""
-        self.place = f"{place}{self.place}"
-        return self
+def event_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a line."""
+    return {"oneOf": [_schema_of(name, kind) for name, kind in _BY_NAME.items()]}
 
 
-class _CheckedReader(canonical_json.TypedReader):
-    """Refuses what is not as the type says, and tells where."""
-
-    def _atom(self, kind: Any) -> Callable[[Any], Any]:
-        expected, is_right = _PLAIN[kind]
-
-        def read_plain(plain: Any) -> Any:
-            if not is_right(plain):
-                _refuse(plain, expected)
-            return float(plain) if kind is float else plain
-
-        return read_plain
-
-    def _row(self, kinds: tuple[Any, ...]) -> Callable[[Any], tuple[Any, ...]]:
-        read = self.of(kinds[0])
-
-        def read_list(plain: Any) -> tuple[Any, ...]:
-            if not isinstance(plain, list):
-                _refuse(plain, "a list")
-            found: list[Any] = []  # how many there are tells where it failed
-            try:
-                for one in plain:
-                    found.append(read(one))
-            except _RefusedValueError as error:
-                raise error.within(f"[{len(found)}]") from None
-            return tuple(found)
-
-        return read_list
-
-    def _record(self, kind: Any) -> Callable[[Any], Any]:
-        reads = {name: self.of(one) for name, one in get_type_hints(kind).items()}
-        fields, needed = reads.keys(), set(kind._fields) - set(kind._field_defaults)
-
-        def read_record(plain: Any) -> Any:
-            if not (isinstance(plain, dict) and needed <= plain.keys() <= fields):
-                _refuse_keys(kind, plain)
-            found: dict[str, Any] = {}
-            for key, one in plain.items():
-                try:
-                    found[key] = reads[key](one)
-                except _RefusedValueError as error:
-                    raise error.within(f".{key}") from None
-            return kind(**found)
-
-        return read_record
-
-
-_checking = _CheckedReader()
-
-
-def tester(kind: Any) -> Callable[[Any], bool]:
-    """Return what tells whether a value from JSON is of a type that is not made of others."""
-    return _PLAIN[kind][1]
-
-
-def _refuse_keys(kind: Any, plain: Any) -> NoReturn:
-    """Say what is wrong with what is not an object, or has other keys than a record."""
-    fields = ", ".join(kind._fields)
-    if not isinstance(plain, dict):
-        _refuse(plain, f"an object with {fields}")
-    if unknown := sorted(set(plain) - set(kind._fields)):
-        raise _RefusedValueError(f": there is no key {_shorten(unknown[0])}, only {fields}")
-    missing = [one for one in kind._fields if one not in {*plain, *kind._field_defaults}]
-    raise _RefusedValueError(f": the key {missing[0]!r} is missing")
-
-
-def _refuse(value: Any, expected: str) -> NoReturn:
-    raise _RefusedValueError(f": found {_shorten(value)}, expected {expected}")
-
-
-def _shorten(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-def is_number(plain: Any) -> bool:
-    """Whether a value from JSON is a number from 0 that a float can hold."""
-    return type(plain) in {int, float} and 0 <= plain <= sys.float_info.max
-
-
-def _is_name(plain: Any) -> bool:
-    """Whether it names a file below a folder, and nothing outside of it."""
-    if not isinstance(plain, str) or "\0" in plain:
-        return False
-    return _NO_NAMES.isdisjoint(plain.split("/"))
-
-
-_PLAIN: dict[Any, tuple[str, Callable[[Any], bool]]] = {
-    str: ("a text", lambda plain: isinstance(plain, str) and "\0" not in plain),
-    bool: ("true or false", lambda plain: isinstance(plain, bool)),
-    int: ("a whole number from 0", lambda plain: type(plain) is int and 0 <= plain < 1 << 63),
-    float: ("a number from 0", is_number),
-    Sha256: (
-        "a SHA-256 as 64 hexadecimal digits",
-        lambda plain: isinstance(plain, str) and _is_sha256(plain) is not None,
-    ),
-    Name: ("the name of a file below the folder, such as boards/a.txt", _is_name),
-    Level: (f"one of {', '.join(SANDBOXES)}", lambda plain: plain in SANDBOXES),
-}
-
-
-# --- the schema --------------------------------------------------------------------------------
-
-_TYPES: dict[Any, dict[str, Any]] = {
-    str: {"type": "string"},
-    bool: {"type": "boolean"},
-    int: {"type": "integer", "minimum": 0},
-    float: {"type": "number", "minimum": 0},
-    Sha256: {"type": "string", "pattern": f"^{_SHA256}$"},
-    Name: {"type": "string", "minLength": 1},
-    Level: {"type": "string", "enum": list(SANDBOXES)},
-}
-
-
-def schema(kind: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a type."""
-    if get_origin(kind) in (Union, UnionType):
-        (other,) = set(get_args(kind)) - {NoneType}
-        return {"anyOf": [schema(other), {"type": "null"}]}
-    if get_origin(kind) is tuple:
-        return {"type": "array", "items": schema(get_args(kind)[0])}
-    if not hasattr(kind, "_fields"):
-        return _TYPES[kind]
-    kinds = get_type_hints(kind)
-    return {
-        "type": "object",
-        "properties": {name: schema(kinds[name]) for name in kind._fields},
-        "required": [name for name in kind._fields if name not in kind._field_defaults],
-        "additionalProperties": False,
-    }
+def _schema_of(name: str, kind: type[Any]) -> dict[str, Any]:
+    found = canonical_json.schema(kind)
+    properties = {"word": {"const": name}, **found["properties"]}
+    if _RESULT in get_type_hints(kind):
+        properties[_RESULT] = {"type": ["object", "null"]}
+    return {**found, "properties": properties, "required": ["word", *found["required"]]}

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import json
 import os
 import stat
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from traceback import format_exc
 from typing import BinaryIO
 
-from harness import file_system
+from harness import file_system, signals
 from harness.assignments.assignment import find
-from harness.errors import HarnessError, SandboxError, StarvedError, UsageError
+from harness.errors import ExitCode, HarnessError, SandboxError, StarvedError, UsageError
 from harness.reading import casefile
 from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, Hangs, PostponedError, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import records, worker_events
+from harness.work import canonical_json, records
 from harness.work.bench import UnitRunner
-from harness.work.worker_events import (
+from harness.work.machine import die_with_parent
+from harness.work.records import (
     AttemptFinished,
     CaseProgress,
     CaseProlonged,
@@ -90,7 +94,7 @@ class FileFinder:
             file_system.write_open(target / one.name, found.read_bytes())
         return target
 
-    def _find(self, sha256: records.Sha256, path: str, called: str) -> Path:
+    def _find(self, sha256: canonical_json.Sha256, path: str, called: str) -> Path:
         places = [*([Path(path)] if path else []), *(store / sha256 for store in self._stores)]
         for place in places:
             if _has(place, sha256):
@@ -101,7 +105,8 @@ class FileFinder:
 def file_of(path: Path, name: str) -> records.UnitFile:
     """Return a file that lies on this machine, by a name of its own."""
     return records.UnitFile(
-        records.Name(name), records.Sha256(hashlib.sha256(path.read_bytes()).hexdigest())
+        canonical_json.Name(name),
+        canonical_json.Sha256(hashlib.sha256(path.read_bytes()).hexdigest()),
     )
 
 
@@ -142,18 +147,6 @@ Say = Callable[[WorkerEvent], object]
 Ask = Callable[[Claim | ClaimLonger], Granted]
 
 
-def read(text: str | bytes, source: str) -> records.WorkUnit:
-    """Return the unit that a document of JSON is.
-
-    Raises:
-        UsageError: it is not one, or of another version.
-    """
-    unit = records.read(records.WorkUnit, text, source)
-    if unit.unit != records.VERSION:
-        raise UsageError(f"{source}.unit: found version {unit.unit}, expected {records.VERSION}")
-    return unit
-
-
 class UnitWorker:
     """Does units, one after the other; use it with :func:`contextlib.closing`."""
 
@@ -181,8 +174,36 @@ class UnitWorker:
 
         ``ask``: answers claims; None: no other worker has a part of the unit.
         """
+        case_under_way, submission = _CaseUnderWay(say, ask), unit.submission
+        short = ShortLimits(unit.hung, unit.patient, alone=unit.alone)
         try:
-            self._do(unit, _CaseUnderWay(say, ask))
+            bench = self._bench_for(unit)
+            archive, kept = self._files.archive(submission), submission.kept
+            furnished = bench.furnish(archive, submission.root, kept, unit.build, say)
+            with furnished as (room, built):
+                ends = time.monotonic() + unit.budget - unit.spent  # of the budget
+                for index, case in enumerate(unit.cases):
+                    if not case_under_way.begin(index, case.basis):
+                        continue
+                    short.begin_file(is_image=case.is_image, may_go_on=case_under_way.may_go_on)
+                    say(CaseStarted(case.basis))
+                    if built and not built.ok:
+                        say(bench.nothing(case.basis))
+                        continue
+                    patience = HangPolicy(case_under_way, short=short)
+                    # What a case file names is gone afterwards: it may be secret.
+                    with tempfile.TemporaryDirectory(dir=self._room.name) as beside:
+                        Path(beside).chmod(0o711)  # as root, engines run as somebody else
+                        content, path = self._files.case(case, Path(beside))
+                        read_case = casefile.parse(content, str(path))
+                        event = bench.attempt(
+                            case.basis, read_case, room, ends, patience, case_under_way.on_test
+                        )
+                        say(event)
+                    ends += bench.explaining
+                    if isinstance(event, AttemptFinished) and event.figures.pace:
+                        # An engine computed longer here than on the reference machine.
+                        ends += event.figures.cpu * (event.figures.pace - 1.0)
             ended = UnitFinished()
         except PostponedError:
             ended = UnitFinished(later=True)
@@ -193,44 +214,11 @@ class UnitWorker:
         say(ended)
         return ended
 
-    def _do(self, unit: records.WorkUnit, case_under_way: _CaseUnderWay) -> None:
-        bench, submission, say = self._bench_for(unit), unit.submission, case_under_way.say
-        archive, kept = self._files.archive(submission), submission.kept
-        furnished = bench.furnish(archive, submission.root, kept, unit.build, say)
-        with furnished as (room, built):
-            ends = time.monotonic() + unit.budget - unit.spent  # of the budget
-            short = ShortLimits(unit.hung, unit.patient, alone=unit.alone)
-            for index, case in enumerate(unit.cases):
-                if not case_under_way.begin(index, case.basis):
-                    continue
-                short.begin_file(is_image=case.is_image, may_go_on=case_under_way.may_go_on)
-                say(CaseStarted(case.basis))
-                if built and not built.ok:
-                    say(bench.nothing(case.basis))
-                    continue
-                patience = HangPolicy(case_under_way, short=short)
-                with self._new_room() as beside:
-                    content, path = self._files.case(case, beside)
-                    read_case = casefile.parse(content, str(path))
-                    event = bench.attempt(
-                        case.basis, read_case, room, ends, patience, case_under_way.on_test
-                    )
-                    say(event)
-                ends += bench.explaining
-                if isinstance(event, AttemptFinished) and event.figures.pace:
-                    # An engine computed longer here than on the reference machine.
-                    ends += event.figures.cpu * (event.figures.pace - 1.0)
-
-    @contextmanager
-    def _new_room(self) -> Iterator[Path]:
-        """Give a folder for what a case file names, which is gone afterwards: it may be secret."""
-        with tempfile.TemporaryDirectory(dir=self._room.name) as folder:
-            Path(folder).chmod(0o711)  # as root, engines run as somebody else
-            yield Path(folder)
-
     def _bench_for(self, unit: records.WorkUnit) -> UnitRunner:
         """Return the bench of the unit before if this one is run in the same way, or a new one."""
-        alike = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
+        alike = unit._replace(
+            submission=None, build="", cases=(), spent=0.0, hung=(), patient=(), why=""  # type: ignore[arg-type]
+        )  # fmt: skip
         if self._bench and self._bench_is_for == alike:
             return self._bench
         if self._bench:
@@ -246,14 +234,9 @@ class UnitWorker:
             is_proven = level == self._proven
             sandbox = Sandbox(level, box, hidden, (), properties, is_proven=is_proven)
         self._bench = UnitRunner(
-            assignment,
-            overlay,
-            sandbox,
-            unit.limits,
-            alone=unit.alone,
-            budget=unit.budget,
-            pace=unit.pace,
-        )
+            assignment, overlay, sandbox, unit.limits,
+            alone=unit.alone, budget=unit.budget, pace=unit.pace,
+        )  # fmt: skip
         self._bench_is_for = alike
         return self._bench
 
@@ -322,15 +305,108 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool 
 
     def say(event: WorkerEvent) -> None:
         if shared or not isinstance(event, ProgressEvent):
-            sink.write(worker_events.line(event))
+            sink.write(records.line(event))
         if shared or not isinstance(event, AttemptFinished):
             sink.flush()
 
     def ask(event: Claim | ClaimLonger) -> Granted:
         say(event)
-        return records.read(Granted, source.readline(), "the answer to a claim")
+        return canonical_json.read(Granted, source.readline(), "the answer to a claim")
 
     with closing(worker):
         while text := source.readline():
             asked += 1
-            worker.do(read(text, f"unit {asked}"), say, ask if shared else None)
+            worker.do(records.read_unit(text, f"unit {asked}"), say, ask if shared else None)
+
+
+# --- Its command line ----------------------------------------------------------------------------
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the command line says; return the exit status.
+
+    It is 0 if all case files were judged, 2 if the unit is wrong, 3 if the harness failed, 130
+    after Ctrl-C, 141 if nobody reads what is said.
+    """
+    options = _options().parse_args(arguments)
+    try:
+        if options.schema:
+            unit, word = canonical_json.schema(records.WorkUnit), records.event_schema()
+            print(json.dumps({"unit": unit, "word": word}, indent=1))
+        elif not options.serve:
+            return _do(options)
+        else:
+            signals.end_on_sigterm()
+            signals.leave_sigint_to_the_parent()  # which started us, and hands units out
+            die_with_parent(os.getppid())
+            worker = _worker(options)
+            serve(sys.stdin.buffer, sys.stdout.buffer, worker, shared=not options.unshared)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.NO_READER
+    except UsageError as error:
+        return _complain(str(error), ExitCode.BROKEN)
+    except HarnessError as error:
+        return _complain(str(error), ExitCode.FAULT)
+    except KeyboardInterrupt:
+        if not options.serve:  # else by SIGTERM, from a process that knows of it
+            print("harness.work: interrupted", file=sys.stderr)
+        return signals.exit_status()
+    return ExitCode.OK
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m harness.work",
+        description="Do a unit of work, and say what comes as lines of JSON.",
+    )
+    add = parser.add_argument
+    add("file", nargs="?", default="-", metavar="FILE", help="the unit (default: standard input)")
+    add("--store", action="append", default=[], metavar="FOLDER", type=Path,
+        help="a folder of files named by their SHA-256; may be repeated")  # fmt: skip
+    add("--proven", default="", metavar="LEVEL",
+        help="a sandbox level that was just proven here: it is not proven again")  # fmt: skip
+    add("--confined", action="store_true",
+        help="let confined children read archives")  # fmt: skip
+    add("--room", default=None, metavar="FOLDER",
+        help="where files are laid out (default: the folder of temporary files)")  # fmt: skip
+    add("--serve", action="store_true",
+        help="do units that come as lines, ask before each case file")  # fmt: skip
+    add("--unshared", action="store_true",
+        help="with --serve: ask for nothing, and tell of no progress")  # fmt: skip
+    add("--schema", action="store_true", help="print the JSON Schema of units and words")
+    return parser
+
+
+def _do(options: argparse.Namespace) -> int:
+    """Do one unit."""
+    file = options.file
+    try:
+        text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    unit = records.read_unit(text, file if file != "-" else "unit")
+    broke = False
+
+    def say(event: WorkerEvent) -> None:
+        nonlocal broke
+        broke = broke or isinstance(event, records.HarnessFailed)
+        sys.stdout.buffer.write(records.line(event))
+        sys.stdout.buffer.flush()
+
+    with signals.ending_on_signals(), closing(_worker(options)) as worker:
+        ended = worker.do(unit, say)
+    return ExitCode.FAULT if broke or ended.fault else ExitCode.OK
+
+
+def _worker(options: argparse.Namespace) -> UnitWorker:
+    if options.confined:
+        from harness.archives import confined_reading
+
+        confined_reading.confine()
+    return UnitWorker(FileFinder(options.store), options.proven, options.room)
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"harness.work: {message}", file=sys.stderr)
+    return status

@@ -70,9 +70,17 @@ def explain(position: Position, komi: AnyKomi = 0) -> Explanation:
     """Return the count of both colors and of the regions that count for nobody."""
     found, komi = empty_regions(position), as_komi(komi)
     sentences = [_count(position, found, color, komi) for color in (BLACK, WHITE)]
-    sentences += _nobodys(found)
-    result = answer(position, komi)
-    sentences.append(Sentence("score", "The score is ", figure("score", result), "."))
+    nobodys = [region for region in found if region.owner == NEUTRAL]
+    if both := [region for region in nobodys if region.borders[BLACK]]:
+        touching = number("regions", len(both), "empty region touches", "empty regions touch")
+        points = number("points", sum(len(region.points) for region in both), "point")
+        parts = (touching, " both colors: ", points, " for nobody.")
+        sentences.append(Sentence("neutral", *parts))
+    elif nobodys:
+        text = "There is no stone, so the empty board counts for nobody."
+        sentences.append(Sentence("empty board", text))
+    result = figure("score", answer(position, komi))
+    sentences.append(Sentence("score", "The score is ", result, "."))
     marks = {point: OWNER_MARKS[region.owner] for region in found for point in region.points}
     return Explanation(sentences, marks)
 
@@ -102,16 +110,3 @@ def _territory(sizes: list[int]) -> list[str | Fact]:
         return [points, " of territory"]
     found: list[str | Fact] = [points, " in ", number("regions", len(sizes), "region")]
     return [*found, " (", numbers("sizes", sizes), ")"] if len(sizes) > 1 else found
-
-
-def _nobodys(regions: list[Region]) -> list[Sentence]:
-    """Return a sentence about the regions that count for nobody, if there are any."""
-    both = [region for region in regions if region.owner == NEUTRAL and region.borders[BLACK]]
-    if both:
-        touching = number("regions", len(both), "empty region touches", "empty regions touch")
-        points = number("points", sum(len(region.points) for region in both), "point")
-        return [Sentence("neutral", touching, " both colors: ", points, " for nobody.")]
-    if any(region.owner == NEUTRAL for region in regions):
-        text = "There is no stone, so the empty board counts for nobody."
-        return [Sentence("empty board", text)]
-    return []

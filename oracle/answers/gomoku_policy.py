@@ -10,7 +10,7 @@ from oracle.rules.gomoku import almost_open_fours, long_lines, steps, window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Moves = tuple[str, list[Point]]
     Reason = tuple[Sentence, int, int]  # its stones; its points that must be empty
@@ -48,17 +48,15 @@ def readings_policy_moves(
     others = list(orders(position, moves).items())[1:]
     readings |= {name: (kind, listed) for name, listed in others}
     if kind == rules.BLOCK_OPEN_FOUR:
-        stopping = [point for point in moves if _stops_all(position, color, point)]
+        shape, (_, theirs) = position.grid, _sides(position, color)
+        stopping = [
+            point
+            for point in moves
+            if not rules.open_fours(shape, theirs, position.empty & ~shape.bit(point))
+        ]
         everything = policy_moves(position, color, "random")
         readings[STOPPING] = (kind, stopping) if stopping else everything
     return readings
-
-
-def _stops_all(position: Position, color: int, point: Point) -> bool:
-    """Return whether no open four is left to the opponent after a move."""
-    shape = position.grid
-    empty = position.empty & ~shape.bit(point)
-    return not rules.open_fours(shape, position.stones(opponent(color)), empty)
 
 
 # --- reasons -----------------------------------------------------------------------------------
@@ -81,14 +79,13 @@ def explain_policy_moves(
     if policy == "random":
         return _explanation(position, moves, [(Sentence("any", "Any empty point will do."), 0, 0)])
     opening, is_mine, reasons = _REASONS[kind]
+    names = {
+        _ME: a_color("me", color, is_first=True),
+        _YOU: a_color("you", opponent(color), is_first=True),
+    }
+    first = Sentence(kind, *(names.get(part, part) for part in opening))
     found = reasons(position, mine if is_mine else theirs, moves)
-    return _explanation(position, moves, [(_first_sentence(kind, opening, color), 0, 0), *found])
-
-
-def _first_sentence(kind: str, parts: tuple[str, ...], color: int) -> Sentence:
-    me = a_color("me", color, is_first=True)
-    you = a_color("you", opponent(color), is_first=True)
-    return Sentence(kind, *({_ME: me, _YOU: you}.get(part, part) for part in parts))
+    return _explanation(position, moves, [(first, 0, 0), *found])
 
 
 def _fives_made(position: Position, stones: int, moves: int) -> Iterator[Reason]:
@@ -146,14 +143,9 @@ def _ways(position: Position, completions: list[tuple[int, int]]) -> Fact:
     return Fact("completions", values, ", and ".join(words))
 
 
-def _anything(position: Position, stones: int, moves: int) -> Iterator[Reason]:
-    """Yield nothing: no line matters."""
-    return iter(())
-
-
 _ME, _YOU = "{me}", "{you}"  # in an opening sentence: the colors
 # By type: the opening sentence, whether the lines are the player's own, and the lines.
-_REASONS = {
+_REASONS: dict[str, tuple[tuple[str, ...], bool, Callable[..., Iterable[Reason]]]] = {
     "Win": ((_ME, " can win at once."), True, _fives_made),
     "BlockWin": ((_ME, " cannot win at once, but ", _YOU, " could."), False, _fives_made),
     "OpenFour": (("Nobody can win at once.",), True, _open_fours_made),
@@ -165,7 +157,7 @@ _REASONS = {
     "Random": (
         ("Nobody can win at once or make an open four, so any empty point will do.",),
         True,
-        _anything,
+        lambda *_: (),  # no line matters
     ),
 }
 

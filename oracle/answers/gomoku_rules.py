@@ -74,14 +74,18 @@ def by_name(shape: Grid, mask: int) -> list[Point]:
 
 def explain_result(position: Position) -> Explanation:
     """Return the lines of five or more, or what is missing; the lines' stones are marked."""
-    lines = [
-        (color, position.grid.points(line))
-        for color in (BLACK, WHITE)
-        for line in long_lines(position.grid, position.stones(color))
-    ]
-    if lines:
-        marks = {point: LINE_STONE for _, stones in lines for point in stones}
-        return Explanation([_line_sentence(*line) for line in lines], marks)
+    sentences: list[Sentence] = []
+    marks: dict[Point, str] = {}
+    for color in (BLACK, WHITE):
+        for line in long_lines(position.grid, position.stones(color)):
+            stones = position.grid.points(line)
+            who = a_color("color", color, is_first=True)
+            length = number("length", len(stones), "in a row", "in a row")
+            parts = (who, " has ", length, ": ", points("line", stones), ".")
+            sentences.append(Sentence("line", *parts))
+            marks |= dict.fromkeys(stones, LINE_STONE)
+    if sentences:
+        return Explanation(sentences, marks)
     if position.empty:
         empty = position.empty.bit_count()
         left = number("empty", empty, "point is empty", "points are empty")
@@ -98,12 +102,6 @@ def explain_legal_moves(position: Position) -> Explanation:
         return Explanation([*reason.sentences, over], reason.marks)
     moves = number("moves", position.empty.bit_count(), "empty point is", "empty points are")
     return Explanation([Sentence("legal", "The game is not over, so the ", moves, " legal.")])
-
-
-def _line_sentence(color: int, stones: list[Point]) -> Sentence:
-    who = a_color("color", color, is_first=True)
-    length = number("length", len(stones), "in a row", "in a row")
-    return Sentence("line", who, " has ", length, ": ", points("line", stones), ".")
 
 
 # --- what the document leaves open -------------------------------------------------------------

@@ -63,7 +63,9 @@ def explain_eyes(position: Position, color: int = BLACK) -> Explanation:
     sentences = [Sentence("eyes", "Eyes: ", _names("eyes", eyes(position, color)), ".")]
     marks: dict[Point, str] = {}
     for point in shape.points(false):
-        missing = _missing_diagonals(position, point, color)
+        row, column = point
+        around = [(row + up, column + right) for up in (-1, 1) for right in (-1, 1)]
+        missing = [p for p in around if p in shape and position.color_at(p) != color]
         corners = (" is false: ", _names("corners", missing), " are not ", a_color("color", color))
         sentences.append(Sentence("false eye", _name("point", point), *corners, "."))
         marks |= {point: FALSE_EYE, **dict.fromkeys(missing, MISSING)}
@@ -75,7 +77,12 @@ def explain_two_eyes(position: Position, color: int = BLACK) -> Explanation:
     """Return for each eye the nearest that makes it count, or that none does."""
     every, close = eyes(position, color), two_eyes(position, color)
     heading = Sentence("eyes", "Eyes that have another near: ", _names("eyes", close), ".")
-    alone = [_say_alone(point) for point in every if point not in close]
+    within = Fact("within", _LINES, f"{_REACH} rows or {_REACH} columns")
+    alone = [
+        Sentence("alone", _name("point", point), " has no other eye within ", within, ".")
+        for point in every
+        if point not in close
+    ]
     together = [_company(point, close) for point in close]
     return Explanation([heading, *alone, *together], dict.fromkeys(close, EYE))
 
@@ -138,19 +145,6 @@ def _names(name: str, vertices: list[Point]) -> Fact:
 
 def _parts(position: Position, mask: int) -> int:
     return sum(1 for _ in regions(position.grid, mask))
-
-
-def _missing_diagonals(position: Position, point: Point, color: int) -> list[Point]:
-    """Return the diagonal neighbours on the board that hold no stone of this color."""
-    row, column = point
-    corners = [(row + up, column + right) for up in (-1, 1) for right in (-1, 1)]
-    on_board = [corner for corner in corners if corner in position.grid]
-    return [corner for corner in on_board if position.color_at(corner) != color]
-
-
-def _say_alone(point: Point) -> Sentence:
-    within = Fact("within", _LINES, f"{_REACH} rows or {_REACH} columns")
-    return Sentence("alone", _name("point", point), " has no other eye within ", within, ".")
 
 
 def _company(point: Point, close: list[Point]) -> Sentence:

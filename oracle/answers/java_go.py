@@ -17,7 +17,7 @@ from oracle.explanation import (
     numbers,
     points,
 )
-from oracle.position import BLACK, NAMES, Point, Position, opponent
+from oracle.position import BLACK, NAMES, WHITE, Point, Position, opponent
 from oracle.rules import go
 from oracle.rules.flood import flood, neighbours, regions
 
@@ -72,13 +72,24 @@ def is_legal(position: Position, point: Point, color: int) -> bool:
 
 def explain_captured(position: Position, point: Point) -> Explanation:
     """Return the chain and its liberties, or the region and the colors it touches."""
-    if _bit(position, point) & position.empty:
-        return _explain_region(position, point)
-    shape, color = position.grid, position.color_at(point)
-    chain = flood(shape, shape.bit(point), position.stones(color))
+    shape, bit, color = position.grid, _bit(position, point), position.color_at(point)
+    if bit & position.empty:
+        region = flood(shape, bit, position.empty)
+        beside = neighbours(shape, region) & ~region
+        colors = tuple(one for one in (BLACK, WHITE) if beside & position.stones(one))
+        whose = "stones of both colors" if colors else "no stone"
+        if len(colors) == 1:
+            whose = f"{NAMES[colors[0]]} stones only"
+        size = number("points", region.bit_count(), "empty point")
+        where = ("The region of ", a_point("point", point), " (", size, ") touches ")
+        end = ": captured, as territory." if len(colors) == 1 else ": not captured."
+        sentence = Sentence("region", *where, Fact("colors", colors, whose), end)
+        return Explanation([sentence], _marks(position, {SUBJECT: region}))
+    chain = flood(shape, bit, position.stones(color))
     free = go.liberties(shape, chain, position.black | position.white)
-    where, size = a_point("point", point), number("stones", chain.bit_count(), "stone")
-    who = ("The ", a_color("color", color), " chain at ", where, " (", size, ")")
+    size = number("stones", chain.bit_count(), "stone")
+    chain_at = (a_color("color", color), " chain at ", a_point("point", point))
+    who = ("The ", *chain_at, " (", size, ")")
     end = ": not captured." if free else ": captured."
     sentence = Sentence("chain", *who, " has ", *_liberties(position, free), end)
     return Explanation([sentence], _marks(position, {LIBERTY: free, SUBJECT: chain}))
@@ -88,8 +99,15 @@ def explain_score(position: Position, color: int) -> Explanation:
     """Return the prisoners, the regions of territory, and their sum."""
     dead, own = prisoners_and_territory(position, color)
     sizes = sorted(region.bit_count() for region in regions(position.grid, own))
-    sentences = [_prisoners(dead.bit_count(), color)] if dead else []
-    sentences += [_territory(sizes, color), _sum(dead.bit_count(), own.bit_count(), color)]
+    sentences = []
+    if count := dead.bit_count():
+        stones = number("prisoners", count, f"{NAMES[opponent(color)]} stone")
+        what = " has no liberty: a prisoner" if count == 1 else " have no liberty: prisoners"
+        sentences.append(Sentence("prisoners", stones, what, ", taken off the board."))
+    sentences.append(_territory(sizes, color))
+    parts = (figure("prisoners", count), " + ", figure("territory", own.bit_count()))
+    who, total = a_color("color", color, is_first=True), figure("total", count + own.bit_count())
+    sentences.append(Sentence("score", who, "'s score is ", *parts, " = ", total, "."))
     return Explanation(sentences, _marks(position, {TERRITORY: own, TAKEN: dead}))
 
 
@@ -105,7 +123,12 @@ def explain_legal(position: Position, point: Point, color: int) -> Explanation:
     dead = go.find_taken(shape, mine, theirs, bit)
     free = go.liberties(shape, flood(shape, bit, mine), mine | theirs | bit)
     who = ("A ", a_color("color", color), " stone at ", a_point("point", point), " ")
-    sentence = Sentence("move", *who, *_effect(position, free, dead, color))
+    if dead:
+        stones = number("taken", dead.bit_count(), f"{NAMES[opponent(color)]} stone")
+        sentence = Sentence("move", *who, "takes ", stones, ": legal.")
+    else:
+        end = ": legal." if free else " and takes nothing: self capture, not legal."
+        sentence = Sentence("move", *who, "has ", *_liberties(position, free), end)
     return Explanation([sentence], _marks(position, {LIBERTY: free, TAKEN: dead, SUBJECT: bit}))
 
 
@@ -132,33 +155,6 @@ def _bit(position: Position, point: Point) -> int:
     return shape.bit(point)
 
 
-def _explain_region(position: Position, point: Point) -> Explanation:
-    shape = position.grid
-    region = flood(shape, shape.bit(point), position.empty)
-    beside = neighbours(shape, region) & ~region
-    colors = [color for color in (BLACK, opponent(BLACK)) if beside & position.stones(color)]
-    size = number("points", region.bit_count(), "empty point")
-    where = ("The region of ", a_point("point", point), " (", size, ") touches ")
-    end = ": captured, as territory." if len(colors) == 1 else ": not captured."
-    sentence = Sentence("region", *where, Fact("colors", tuple(colors), _whose(colors)), end)
-    return Explanation([sentence], _marks(position, {SUBJECT: region}))
-
-
-def _whose(colors: list[int]) -> str:
-    if len(colors) == 1:
-        return f"{NAMES[colors[0]]} stones only"
-    return "stones of both colors" if colors else "no stone"
-
-
-def _effect(position: Position, liberties: int, prisoners: int, color: int) -> list[str | Fact]:
-    """Return what a stone does that has these liberties and takes these stones."""
-    if prisoners:
-        stones = number("taken", prisoners.bit_count(), f"{NAMES[opponent(color)]} stone")
-        return ["takes ", stones, ": legal."]
-    end = ": legal." if liberties else " and takes nothing: self capture, not legal."
-    return ["has ", *_liberties(position, liberties), end]
-
-
 def _liberties(position: Position, liberties: int) -> list[str | Fact]:
     """Return how many, and which when they are few."""
     if not liberties:
@@ -169,12 +165,6 @@ def _liberties(position: Position, liberties: int) -> list[str | Fact]:
     return [many, " (", points("which", position.grid.points(liberties)), ")"]
 
 
-def _prisoners(prisoners: int, color: int) -> Sentence:
-    stones = number("prisoners", prisoners, f"{NAMES[opponent(color)]} stone")
-    what = " has no liberty: a prisoner" if prisoners == 1 else " have no liberty: prisoners"
-    return Sentence("prisoners", stones, what, ", taken off the board.")
-
-
 def _territory(sizes: list[int], color: int) -> Sentence:
     who = a_color("color", color)
     if not sizes:
@@ -182,12 +172,6 @@ def _territory(sizes: list[int], color: int) -> Sentence:
     found = number("regions", len(sizes), "empty region touches", "empty regions touch")
     end = " point." if sizes == [1] else " points."
     return Sentence("territory", found, " ", who, " stones only: ", numbers("sizes", sizes), end)
-
-
-def _sum(prisoners: int, territory: int, color: int) -> Sentence:
-    parts = (figure("prisoners", prisoners), " + ", figure("territory", territory))
-    who, total = a_color("color", color, is_first=True), figure("total", prisoners + territory)
-    return Sentence("score", who, "'s score is ", *parts, " = ", total, ".")
 
 
 def _marks(position: Position, masks: dict[str, int]) -> dict[Point, str]:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from oracle.position import Move, Point, Position
 
 
-# --- A board file's lines with their numbers, and the result of reading them ---------------------
-
+# --- A board file's lines with their numbers -----------------------------------------------------
 
 Lines = list[tuple[int, str]]
 
@@ -91,20 +90,6 @@ class Snapshot:
     overlooked while reading, one sentence each.
     """
 
-    __slots__ = (
-        "game",
-        "handicap",
-        "kind",
-        "ko",
-        "komi",
-        "moves",
-        "notes",
-        "position",
-        "start",
-        "title",
-        "to_play",
-    )
-
     def __init__(  # noqa: PLR0913 - a record of independent facts
         self,
         position: Position,
@@ -149,8 +134,6 @@ class SnapshotChoice:
     the line before which to stop (GTP, from 1); ``test``, the number of the test before which to
     stop (GTP).
     """
-
-    __slots__ = ("game", "keep_faults", "line", "move", "number", "size", "test", "variation")
 
     def __init__(  # noqa: PLR0913 - a record of independent choices
         self,

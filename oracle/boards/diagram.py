@@ -1,6 +1,6 @@
 """Boards as rows of text: ASCII diagrams, and digits."""
 
-from oracle.boards import Snapshot, SnapshotChoice, block, decode, lines_of, quote
+from oracle.boards import Lines, Snapshot, SnapshotChoice, block, decode, lines_of, quote
 from oracle.errors import FormatError
 from oracle.position import BLACK, EMPTY, GTP_LETTERS, MAX_SIZE, WHITE, Position
 
@@ -27,27 +27,20 @@ def parse_diagram(text: str, file: str | None = None) -> Position:
         raise FormatError(f"{found} A B C … (without I)", file, last)
     if len(rows) > MAX_SIZE:
         raise FormatError(f"found {len(rows)} rows; expected at most {MAX_SIZE}", file, last)
-    return Position.from_rows(
-        [
-            _diagram_row(line, len(rows) - top, columns, file, number)
-            for top, (number, line) in enumerate(rows)
-        ]
-    )
-
-
-def _diagram_row(line: str, label: int, columns: int, file: str | None, number: int) -> list[int]:
-    """Return the colors of the row that bears the number ``label``."""
-    name, *points = line.split()
-    if name != str(label):
-        found = f"found {quote(line.strip())}; expected the row with number {label}"
-        raise FormatError(found, file, number)
-    for point in points:
-        if point not in _COLORS:
-            raise FormatError(f"found {quote(point)}; expected '.', '#' or 'o'", file, number)
-    if len(points) != columns:
-        expected = f"expected {columns}, as in the line of letters"
-        raise FormatError(f"found a row of {len(points)} points; {expected}", file, number)
-    return [_COLORS[point] for point in points]
+    colors = []
+    for label, (number, line) in zip(range(len(rows), 0, -1), rows, strict=True):
+        name, *points = line.split()
+        if name != str(label):
+            found = f"found {quote(line.strip())}; expected the row with number {label}"
+            raise FormatError(found, file, number)
+        for point in points:
+            if point not in _COLORS:
+                raise FormatError(f"found {quote(point)}; expected '.', '#' or 'o'", file, number)
+        if len(points) != columns:
+            expected = f"expected {columns}, as in the line of letters"
+            raise FormatError(f"found a row of {len(points)} points; {expected}", file, number)
+        colors.append([_COLORS[point] for point in points])
+    return Position.from_rows(colors)
 
 
 def format_diagram(position: Position) -> str:
@@ -83,27 +76,37 @@ def read_digits(
 def parse_digits(text: str, file: str | None = None) -> Position:
     """Return the position of a text board; see :func:`read_digits`."""
     lines = block(text, file, _DIGITS_ROW)
-    if len(lines) > MAX_SIZE:
-        found = f"found {len(lines)} rows; expected at most {MAX_SIZE}"
-        raise FormatError(found, file, lines[MAX_SIZE][0])
-    first = len(lines[0][1].split())
-    return Position.from_rows([_digits_row(line, first, file, number) for number, line in lines])
+    _check_height(lines, file)
+    told = " as number {} of the row; expected 0, 1 or 2"
+    return _read_rows(lines, {"0": EMPTY, "1": BLACK, "2": WHITE}, told, file)
 
 
-def _digits_row(line: str, columns: int, file: str | None, number: int) -> list[int]:
-    """Return one row; ``columns``: the number in the first row."""
-    fields = line.split()
-    for place, field in enumerate(fields, start=1):
-        if field not in ("0", "1", "2"):
-            found = f"found {quote(field)} as number {place} of the row; expected 0, 1 or 2"
-            raise FormatError(found, file, number)
-    if len(fields) > MAX_SIZE:
-        found = f"found a row of {len(fields)} points; expected at most {MAX_SIZE}"
-        raise FormatError(found, file, number)
-    if len(fields) != columns:
-        found = f"found a row of {len(fields)} points; expected {columns}, as in the first row"
-        raise FormatError(found, file, number)
-    return [int(field) for field in fields]
+def _check_height(rows: Lines, file: str | None) -> None:
+    if len(rows) > MAX_SIZE:
+        found = f"found {len(rows)} rows; expected at most {MAX_SIZE}"
+        raise FormatError(found, file, rows[MAX_SIZE][0])
+
+
+def _read_rows(rows: Lines, signs: dict[str, int], told: str, file: str | None) -> Position:
+    """Return the position of rows of signs, each as long as the first.
+
+    ``told``: the end of what is said of another sign; ``{}`` is its place in the row.
+    """
+    colors = []
+    columns = len(rows[0][1].split())
+    for number, line in rows:
+        points = line.split()
+        for place, point in enumerate(points, start=1):
+            if point not in signs:
+                raise FormatError(f"found {quote(point)}{told.format(place)}", file, number)
+        found = f"found a row of {len(points)} points"
+        if len(points) > MAX_SIZE:
+            raise FormatError(f"{found}; expected at most {MAX_SIZE}", file, number)
+        if len(points) != columns:
+            expected = f"expected {columns}, as in the first row"
+            raise FormatError(f"{found}; {expected}", file, number)
+        colors.append([signs[point] for point in points])
+    return Position.from_rows(colors)
 
 
 def format_digits(position: Position) -> str:
@@ -157,15 +160,12 @@ def parse_drawing(text: str, file: str | None = None) -> Position:
     """Return the position of a drawing; see :func:`read_drawing`."""
     split = [_split(line) for _, line in lines_of(text)]
     rows = block("\n".join(" ".join(points) for _, points in split), file, _ROW)
-    if len(rows) > MAX_SIZE:
-        found = f"found {len(rows)} rows; expected at most {MAX_SIZE}"
-        raise FormatError(found, file, rows[MAX_SIZE][0])
+    _check_height(rows, file)
     for label, (number, _) in zip(range(len(rows), 0, -1), rows, strict=True):
         if (told := split[number - 1][0]) not in (None, label):
             found = f"found the row with number {told}; expected {label}"
             raise FormatError(f"{found}: rows count from the bottom", file, number)
-    columns = len(rows[0][1].split())
-    return Position.from_rows([_row(line, columns, file, number) for number, line in rows])
+    return _read_rows(rows, _DRAWN_COLORS, "; expected '.', X or O", file)
 
 
 def _split(line: str) -> tuple[int | None, list[str]]:
@@ -180,21 +180,6 @@ def _split(line: str) -> tuple[int | None, list[str]]:
         return None, words
     number, *points = words
     return int(number), points[:-1] if points[-1] == number else points
-
-
-def _row(line: str, columns: int, file: str | None, number: int) -> list[int]:
-    """Return the colors of a row; ``columns``: the number in the first row."""
-    points = line.split()
-    for point in points:
-        if point not in _DRAWN_COLORS:
-            raise FormatError(f"found {quote(point)}; expected '.', X or O", file, number)
-    if len(points) > MAX_SIZE:
-        found = f"found a row of {len(points)} points; expected at most {MAX_SIZE}"
-        raise FormatError(found, file, number)
-    if len(points) != columns:
-        expected = f"expected {columns}, as in the first row"
-        raise FormatError(f"found a row of {len(points)} points; {expected}", file, number)
-    return [_DRAWN_COLORS[point] for point in points]
 
 
 def format_drawing(position: Position) -> str:

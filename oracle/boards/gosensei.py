@@ -47,14 +47,17 @@ def parse_gosensei(text: str, file: str | None = None) -> Position:
     first: dict[Point, tuple[int, int]] = {}  # where a stone lies: its color and line
     for number, line in lines_of(text):
         try:
-            if line.strip():
-                color, point = _stone(line.split(), first)
+            if fields := line.split():
+                color, point = _stone(fields, first)
                 first[point] = color, number
         except FormatError as error:
             errors.append(FormatError(error.message, file, number))
     if errors:
         raise FormatErrors(errors)
-    return _position({point: color for point, (color, _) in first.items()})
+    masks = [0, 0, 0]
+    for point, (color, _) in first.items():
+        masks[color] |= grid(SIZE).bit(point)
+    return Position(grid(SIZE), masks[BLACK], masks[WHITE])
 
 
 def _stone(fields: list[str], first: dict[Point, tuple[int, int]]) -> tuple[int, Point]:
@@ -66,7 +69,13 @@ def _stone(fields: list[str], first: dict[Point, tuple[int, int]]) -> tuple[int,
     color = _COLORS.get(fields[0].lower())
     if color is None:
         raise FormatError(f"invalid stone color {quote(fields[0])}; expected B, b, W or w")
-    point = _row(fields[2]), _column(fields[1])
+    _, column_text, row_text = fields
+    if len(row_text) != 1 or row_text not in "123456789":
+        raise FormatError(f"invalid row {quote(row_text)}; expected 1 to 9")
+    column = SENSEI_LETTERS.find(column_text.upper())
+    if len(column_text) != 1 or column < 0:
+        raise FormatError(f"invalid column {quote(column_text)}; expected a to i or A to I")
+    point = int(row_text) - 1, column
     if point in first:
         former, line = first[point]
         name = vertex(point, SENSEI_LETTERS)
@@ -74,26 +83,6 @@ def _stone(fields: list[str], first: dict[Point, tuple[int, int]]) -> tuple[int,
             f"multiple stones on {name}; line {line} has a {NAMES[former]} one there"
         )
     return color, point
-
-
-def _column(field: str) -> int:
-    column = SENSEI_LETTERS.find(field.upper())
-    if len(field) != 1 or column < 0:
-        raise FormatError(f"invalid column {quote(field)}; expected a to i or A to I")
-    return column
-
-
-def _row(field: str) -> int:
-    if len(field) != 1 or field not in "123456789":
-        raise FormatError(f"invalid row {quote(field)}; expected 1 to 9")
-    return int(field) - 1
-
-
-def _position(stones: dict[Point, int]) -> Position:
-    masks = [0, 0, 0]
-    for point, color in stones.items():
-        masks[color] |= grid(SIZE).bit(point)
-    return Position(grid(SIZE), masks[BLACK], masks[WHITE])
 
 
 def format_gosensei(position: Position) -> str:
@@ -139,17 +128,13 @@ def parse_picture(text: str, file: str | None = None) -> Position:
     rows = [(number, line) for number, line in lines_of(text) if line.strip()[:1].isdigit()]
     if len(rows) != SIZE:
         raise FormatError(f"found {len(rows)} rows with a number; expected {SIZE}", file)
-    return Position.from_rows(
-        [_picture_row(line, SIZE - top, file, number) for top, (number, line) in enumerate(rows)]
-    )
-
-
-def _picture_row(line: str, label: int, file: str | None, number: int) -> list[int]:
-    """Return the colors of a row such as ``4 b-b-+-+-+-+-+-+-+``."""
-    name, _, row = line.strip().partition(" ")
-    points = row.split("-")
-    if name != str(label) or len(points) != SIZE or not set(points) <= set(_STONES):
-        example = f"{label} " + "-".join("+" * SIZE)
-        expected = f"expected row {label}, such as {example!r} with b and w for stones"
-        raise FormatError(f"found {quote(line.strip())}; {expected}", file, number)
-    return [_STONES[point] for point in points]
+    colors = []
+    for label, (number, line) in zip(range(SIZE, 0, -1), rows, strict=True):
+        name, _, row = line.strip().partition(" ")
+        points = row.split("-")
+        if name != str(label) or len(points) != SIZE or not set(points) <= set(_STONES):
+            example = f"{label} " + "-".join("+" * SIZE)
+            expected = f"expected row {label}, such as {example!r} with b and w for stones"
+            raise FormatError(f"found {quote(line.strip())}; {expected}", file, number)
+        colors.append([_STONES[point] for point in points])
+    return Position.from_rows(colors)

@@ -77,7 +77,7 @@ def add_position(parser: OptionParser, needed: bool = True) -> None:
     )
     which.add_argument(
         "--variation",
-        type=_path,
+        type=lambda text: tuple(whole(part) for part in text.split(".")),
         default=(),
         metavar="N.N…",
         help="the branch to take wherever the game record splits, from 1; then the first",
@@ -192,10 +192,6 @@ def size(text: str) -> tuple[int, int]:
     return rows, columns
 
 
-def _path(text: str) -> tuple[int, ...]:
-    return tuple(whole(part) for part in text.split("."))
-
-
 # --- Asking questions of a position, and printing the answers for people or as JSON --------------
 
 
@@ -273,7 +269,9 @@ def _text(answer: Answer, snapshot: Snapshot, letters: str, unicode: bool) -> st
     diagram = Diagram(snapshot.position, snapshot.last, answer.explanation.marks, letters=letters)
     parts = [answer.text, textwrap.fill(answer.explanation.text, 79), draw_board(diagram, unicode)]
     if answer.is_underspecified:
-        parts.append(_open(answer))
+        lines = [f"  {name}: {reading}" for name, reading in answer.readings.items()]
+        opening = "Underspecified: the document allows different answers."
+        parts.append("\n".join([opening, *lines]))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -285,11 +283,6 @@ def draw_board(diagram: Diagram, unicode: bool) -> str:
 def can_draw_unicode() -> bool:
     """Whether standard output can show more than ASCII."""
     return (sys.stdout.encoding or "ascii").lower().startswith("utf")
-
-
-def _open(answer: Answer) -> str:
-    lines = [f"  {name}: {reading}" for name, reading in answer.readings.items()]
-    return "\n".join(["Underspecified: the document allows different answers.", *lines])
 
 
 def print_notes(snapshot: Snapshot) -> None:

@@ -4,6 +4,7 @@ It needs no option of the other commands, so that it can stand beside a student'
 """
 
 import sys
+from collections.abc import Callable, Sized
 
 from oracle.answers import gosensei
 from oracle.boards import decode, read_bytes
@@ -24,6 +25,14 @@ Each line of FILE is one stone: its color (b or w), column (a to i) and row (1 t
 Exit status: 0, or 1 with a message on standard error if the arguments or the file are wrong.
 """
 
+# What is counted, and the sentence for its number.
+_OPTIONS: dict[str, tuple[Callable[[Position], Sized], Callable[[int], str]]] = {
+    "-eyes": (gosensei.eyes, gosensei.eyes_sentence),
+    "-twoeyes": (gosensei.two_eyes, gosensei.two_eyes_sentence),
+    "-doubleeyes": (gosensei.two_eyes, gosensei.two_eyes_sentence),
+    "-eyespaces": (gosensei.eye_spaces, gosensei.eye_spaces_sentence),
+}
+
 
 def main(arguments: list[str]) -> int:
     """Run the program and return its exit status, 0 or (as C's ``EXIT_FAILURE``) 1.
@@ -34,7 +43,7 @@ def main(arguments: list[str]) -> int:
     if arguments in (["-h"], ["--help"]):
         sys.stdout.write(USAGE)
         return 0
-    if len(arguments) != 2 or arguments[0] not in _SENTENCES:
+    if len(arguments) != 2 or arguments[0] not in _OPTIONS:
         sys.stderr.write(USAGE)
         return 1
     option, file = arguments
@@ -43,25 +52,6 @@ def main(arguments: list[str]) -> int:
     except FormatError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(f"{draw_gosensei(position)}\n\n{_SENTENCES[option](position)}\n")
+    find, sentence = _OPTIONS[option]
+    sys.stdout.write(f"{draw_gosensei(position)}\n\n{sentence(len(find(position)))}\n")
     return 0
-
-
-def _eyes(position: Position) -> str:
-    return gosensei.eyes_sentence(len(gosensei.eyes(position)))
-
-
-def _two_eyes(position: Position) -> str:
-    return gosensei.two_eyes_sentence(len(gosensei.two_eyes(position)))
-
-
-def _eye_spaces(position: Position) -> str:
-    return gosensei.eye_spaces_sentence(len(gosensei.eye_spaces(position)))
-
-
-_SENTENCES = {
-    "-eyes": _eyes,
-    "-twoeyes": _two_eyes,
-    "-doubleeyes": _two_eyes,
-    "-eyespaces": _eye_spaces,
-}

@@ -44,17 +44,16 @@ def main(argv: list[str]) -> int:
         options = parse_options(argv)
     except ValueError as error:
         return _refuse(f"{error}\n{USAGE}")
-    if "--mistake" in options and "--help" not in options:
-        return _serve_mistake(options)
-    if "--reading" in options and "--help" not in options:
-        return _serve_reading(options)
-    engine = new_engine(options["--game"], *_numbers(options))
+    numbers = int(options["--seed"]), int(options["--playouts"])
     if "--help" in options:
         sys.stdout.write(f"{USAGE}\nCommands of --game {options['--game']}:\n\n")
-        sys.stdout.write(describe(engine.commands))
-    else:
-        _serve(engine, options)
-    return 0
+        sys.stdout.write(describe(new_engine(options["--game"], *numbers).commands))
+        return 0
+    if "--mistake" in options:
+        return _serve_mistake(options, numbers)
+    if "--reading" in options:
+        return _serve_reading(options, numbers)
+    return _serve(new_engine(options["--game"], *numbers), options)
 
 
 def _refuse(message: str) -> int:
@@ -62,14 +61,11 @@ def _refuse(message: str) -> int:
     return 2
 
 
-def _numbers(options: dict[str, str]) -> tuple[int, int]:
-    return int(options["--seed"]), int(options["--playouts"])
-
-
-def _serve(engine: Engine, options: dict[str, str]) -> None:
+def _serve(engine: Engine, options: dict[str, str]) -> int:
     engine.session.strict = "--strict" in options
     engine.session.warn = _warn
     serve(engine, _read, _write)
+    return 0
 
 
 def _warn(warning: str) -> None:
@@ -89,37 +85,7 @@ def _write(replies: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-# --- engines that are not the right one, or not the usual one ----------------------------------
-
-
-def _serve_mistake(options: dict[str, str]) -> int:
-    """Serve a mutant, or list the mistakes; return the exit status.
-
-    Where the mistake is to hang or to crash, so does the program.
-    """
-    from oracle import mistakes
-
-    if options["--mistake"] == "list":
-        sys.stdout.write(mistakes.listing())
-        return 0
-    try:
-        mistake = mistakes.find_mistake(options["--mistake"])
-    except ValueError as error:
-        return _refuse(f"{error}\n")
-    try:
-        _serve(mistakes.mistaken_engine(mistake, *_numbers(options)), options)
-    except mistakes.Hang:
-        import time
-
-        while True:
-            time.sleep(3600)
-    except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
-
-
-def _serve_reading(options: dict[str, str]) -> int:
+def _serve_reading(options: dict[str, str], numbers: tuple[int, int]) -> int:
     """Serve an engine with a reading, or list the readings; return the exit status.
 
     Of a reading of several games, the engine is that of ``--game`` if it is one of them.
@@ -134,8 +100,33 @@ def _serve_reading(options: dict[str, str]) -> int:
     except ValueError as error:
         return _refuse(f"{error}\n")
     assignment = found.assignment_of(options["--game"])
-    _serve(found.engine(assignment, *_numbers(options)), options)
-    return 0
+    return _serve(found.engine(assignment, *numbers), options)
+
+
+def _serve_mistake(options: dict[str, str], numbers: tuple[int, int]) -> int:
+    """Serve a mutant, or list the mistakes; return the exit status.
+
+    Where the mistake is to hang or to crash, so does the program.
+    """
+    from oracle import mistakes
+
+    if options["--mistake"] == "list":
+        sys.stdout.write(mistakes.listing())
+        return 0
+    try:
+        mistake = mistakes.find_mistake(options["--mistake"])
+    except ValueError as error:
+        return _refuse(f"{error}\n")
+    try:
+        return _serve(mistakes.mistaken_engine(mistake, *numbers), options)
+    except mistakes.Hang:
+        import time
+
+        while True:
+            time.sleep(3600)
+    except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
+        sys.stderr.write(f"{error}\n")
+        return 1
 
 
 # --- options -----------------------------------------------------------------------------------
@@ -156,14 +147,10 @@ def parse_options(argv: list[str]) -> dict[str, str]:
         if name not in options and name not in ("--mistake", "--reading"):
             raise ValueError(f"unknown option {argument!r}")
         options[name] = value if equals else next(rest, "")
-    _check(options)
-    return options
-
-
-def _check(options: dict[str, str]) -> None:
     if options["--game"] not in GAMES:
         raise ValueError(f"--game is one of {', '.join(GAMES)}, not {options['--game']!r}")
     for name in ("--seed", "--playouts"):
         value = options[name]
         if not (value.isascii() and value.isdigit() and len(value) < 10):
             raise ValueError(f"{name} takes a whole number of at most 9 digits, not {value!r}")
+    return options

@@ -1,7 +1,7 @@
 """The commands that ask one question of one position: ``score``, ``captured`` and others."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from oracle.boards import Snapshot
@@ -16,7 +16,6 @@ from oracle.position import (
     SENSEI_LETTERS,
     WHITE,
     Point,
-    Position,
     vertex,
 )
 
@@ -67,8 +66,8 @@ def score(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     from oracle.answers import go_scoring
 
     chosen = options.assignment or ("java-go" if snapshot.game == "java-go" else "go-scoring")
+    position, amount = snapshot.position, options.komi
     if chosen == "go-scoring":
-        position, amount = snapshot.position, options.komi
         if amount is None:
             amount = snapshot.komi
         if amount is None and snapshot.kind == "sgf":
@@ -77,22 +76,20 @@ def score(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
         result = go_scoring.answer(position, amount)
         reason = go_scoring.explain(position, amount)
         return [Answer("score", result, result, reason, go_scoring.readings(position, amount))]
-    return [_score_of_color(snapshot, color) for color in (BLACK, WHITE)]
-
-
-def _score_of_color(snapshot: Snapshot, color: int) -> Answer:
     from oracle.answers import java_go
 
-    position, name = snapshot.position, NAMES[color]
-    points = java_go.score(position, color)
-    readings = java_go.readings_score(position, color)
-    return Answer(
-        f"score {name}",
-        f"{name.capitalize()}: {points}",
-        points,
-        java_go.explain_score(position, color),
-        {reading: str(value) for reading, value in readings.items()},
-    )
+    answers = []
+    for color in (BLACK, WHITE):
+        points, name = java_go.score(position, color), NAMES[color]
+        reason = java_go.explain_score(position, color)
+        readings = _as_text(java_go.readings_score(position, color))
+        text = f"{name.capitalize()}: {points}"
+        answers.append(Answer(f"score {name}", text, points, reason, readings))
+    return answers
+
+
+def _as_text(readings: Mapping[str, object]) -> dict[str, str]:
+    return {reading: str(value) for reading, value in readings.items()}
 
 
 # --- captured ------------------------------------------------------------------------------------
@@ -100,29 +97,23 @@ def _score_of_color(snapshot: Snapshot, color: int) -> Answer:
 
 def captured(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     """Return whether each point is captured, or all points that are."""
-    asked = ask.points(options.points, snapshot)
-    if not asked:
-        return [_every_captured(snapshot.position)]
-    return [_one_captured(snapshot.position, point) for point in asked]
-
-
-def _one_captured(position: Position, point: Point) -> Answer:
     from oracle.answers import java_go
 
-    is_captured = java_go.is_captured(position, point)
-    name, readings = vertex(point), java_go.readings_captured(position, point)
-    return Answer(
-        f"captured {name}",
-        f"{name} is {'' if is_captured else 'not '}captured",
-        is_captured,
-        java_go.explain_captured(position, point),
-        {reading: str(value).lower() for reading, value in readings.items()},
-    )
-
-
-def _every_captured(position: Position) -> Answer:
-    from oracle.answers import java_go
-
+    answers, position = [], snapshot.position
+    for point in ask.points(options.points, snapshot):
+        is_captured, name = java_go.is_captured(position, point), vertex(point)
+        readings = java_go.readings_captured(position, point)
+        answers.append(
+            Answer(
+                f"captured {name}",
+                f"{name} is {'' if is_captured else 'not '}captured",
+                is_captured,
+                java_go.explain_captured(position, point),
+                {reading: str(value).lower() for reading, value in readings.items()},
+            )
+        )
+    if answers:
+        return answers
     shape = position.grid
     found = [point for point in shape.points(shape.full) if java_go.is_captured(position, point)]
     stones = [point for point in found if position.color_at(point)]
@@ -132,7 +123,7 @@ def _every_captured(position: Position) -> Answer:
     parts = (dead, " without liberties and ", own, " of territory are captured.")
     reason = Sentence("captured", *parts)
     marks = {p: java_go.TAKEN if position.color_at(p) else java_go.TERRITORY for p in found}
-    return Answer("captured", " ".join(names) or "none", names, Explanation([reason], marks))
+    return [Answer("captured", " ".join(names) or "none", names, Explanation([reason], marks))]
 
 
 # --- legal ---------------------------------------------------------------------------------------
@@ -240,23 +231,17 @@ def eyes(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     columns = snapshot.position.grid.columns
     if columns > len(SENSEI_LETTERS):
         raise OracleError(f"the columns A to I are not enough for a board of {columns}")
-    names = [options.only] if options.only else list(_EYES)
-    return [_eye_answer(name, snapshot, options.color or BLACK) for name in names]
-
-
-def _eye_answer(name: str, snapshot: Snapshot, color: int) -> Answer:
     from oracle.answers import gosensei
 
-    position, asked = snapshot.position, _EYES[name]
-    number = len(getattr(gosensei, asked)(position, color))
-    readings = getattr(gosensei, f"readings_{asked}")(position, color)
-    return Answer(
-        name,
-        getattr(gosensei, f"{asked}_sentence")(number, color),
-        number,
-        getattr(gosensei, f"explain_{asked}")(position, color),
-        {reading: str(value) for reading, value in readings.items()},
-    )
+    board, answers = (snapshot.position, options.color or BLACK), []
+    for name in [options.only] if options.only else _EYES:
+        asked = _EYES[name]
+        number = len(getattr(gosensei, asked)(*board))
+        sentence = getattr(gosensei, f"{asked}_sentence")(number, board[1])
+        reason = getattr(gosensei, f"explain_{asked}")(*board)
+        readings = _as_text(getattr(gosensei, f"readings_{asked}")(*board))
+        answers.append(Answer(name, sentence, number, reason, readings))
+    return answers
 
 
 def _add_eye_options(parser: OptionParser) -> None:

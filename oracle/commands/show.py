@@ -12,7 +12,6 @@ from oracle.draw import Diagram, draw_svg
 from oracle.errors import OracleError
 from oracle.komi import plain_text
 from oracle.position import BLACK, NAMES, Position, vertex
-from oracle.sgf import SgfGame
 
 DESCRIPTION = """\
 The position itself, as a picture and with its known facts; or the games of an SGF file; or
@@ -30,12 +29,21 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     if options.games:
         from oracle.sgf import games
+        from oracle.sgf.replay import title
 
         found = games(read_bytes(options.file), options.file)
         if options.json:
-            ask.print_json([_game(game) for game in found])
-        else:
-            ask.print_text("\n".join(_game_line(game) for game in found))
+            facts = ("number", "nodes", "fault")
+            ask.print_json(
+                [{n: getattr(one, n) for n in facts} | {"title": title(one.root)} for one in found]
+            )
+            return 0
+        lines = []
+        for one in found:
+            damage = f"; damaged: {one.fault}" if one.fault else ""
+            name = title(one.root) or "without title"
+            lines.append(f"{one.number:3}  {name} ({one.nodes} nodes{damage})")
+        ask.print_text("\n".join(lines))
         return 0
     snapshot = read(options)
     if options.json:
@@ -63,22 +71,6 @@ def _facts(snapshot: Snapshot) -> list[str]:
     }
     stated = [f"{name}: {fact}" for name, fact in facts.items() if fact]
     return [f"Format: {snapshot.kind}", *stated]
-
-
-# --- the games of a file -------------------------------------------------------------------------
-
-
-def _game(game: SgfGame) -> dict[str, object]:
-    from oracle.sgf.replay import title
-
-    facts = {"number": game.number, "nodes": game.nodes, "fault": game.fault}
-    return facts | {"title": title(game.root)}
-
-
-def _game_line(game: SgfGame) -> str:
-    facts = _game(game)
-    damage = f"; damaged: {game.fault}" if game.fault else ""
-    return f"{game.number:3}  {facts['title'] or 'without title'} ({game.nodes} nodes{damage})"
 
 
 # --- other formats -------------------------------------------------------------------------------

@@ -110,11 +110,8 @@ class Session:
 
         ``words``: the command and its arguments. ``""`` when nothing is known that does.
         """
-        if self.knows_letters_only and not {"black", "white"}.isdisjoint(
-            map(str.lower, words[1:])
-        ):
-            return COLORS
-        return ""
+        names_color = not {"black", "white"}.isdisjoint(map(str.lower, words[1:]))
+        return COLORS if self.knows_letters_only and names_color else ""
 
     def explain(self, words: list[str]) -> Explanation:
         """Return why a command answers as it does now; ``words``: its name and arguments.
@@ -155,9 +152,6 @@ class Session:
         from random import Random  # costs a third of the whole start
 
         return Random(self.seed)
-
-
-# --- The commands that every game has: administration, the board, loading files, and reasons -----
 
 
 # --- administration, section 6.3.1 -------------------------------------------------------------
@@ -280,26 +274,7 @@ def on_board(session: Session, words: list[str], index: int) -> Point:
     return point
 
 
-COMMANDS: Table = {
-    "protocol_version": protocol_version,
-    "name": name,
-    "version": version,
-    "known_command": known_command,
-    "list_commands": list_commands,
-    "quit": quit_,
-    "cputime": cputime,
-    "boardsize": boardsize,
-    "clear_board": clear_board,
-    "play": play,
-    "gogui-play_sequence": play_sequence,
-    "undo": undo,
-    "showboard": showboard,
-    "gogui-setup": setup,
-    "gogui-setup_player": setup_player,
-}
-
-
-# --- Load a position from a file: ``loadsgf`` and what other such commands need ------------------
+# --- files: ``loadsgf``, and what other such commands need --------------------------------------
 
 
 def loadsgf(session: Session, words: list[str]) -> str:
@@ -313,24 +288,22 @@ def loadsgf(session: Session, words: list[str]) -> str:
     if len(words) > 1 and is_number(words[-1]):
         move = max(protocol.integer(words, len(words) - 1) - 1, 0)
         words = words[:-1]
-    load(session, words, lambda path: _record(session, path, move))
+
+    def read_record(path: str) -> Snapshot:
+        from oracle.boards import SnapshotChoice, read_bytes
+
+        if session.strict:
+            from oracle.sgf import read_sgf as read
+        else:
+            from oracle.sgf.load import load_sgf as read
+        choice = SnapshotChoice(move=move, game=session.record)
+        snapshot = read(read_bytes(path, session.folder), path, choice)
+        if session.record is None and snapshot.game == "gomoku":
+            raise FormatError("it is a game of Gomoku, GM[4]")
+        return snapshot
+
+    load(session, words, read_record)
     return ""
-
-
-def _record(session: Session, path: str, move: int | None) -> Snapshot:
-    """Return the moment of a game record: as engines read it, or to the letter if strict."""
-    from oracle.boards import SnapshotChoice, read_bytes
-
-    if session.strict:
-        from oracle.sgf import read_sgf as read
-    else:
-        from oracle.sgf.load import load_sgf as read
-    snapshot = read(
-        read_bytes(path, session.folder), path, SnapshotChoice(move=move, game=session.record)
-    )
-    if session.record is None and snapshot.game == "gomoku":
-        raise FormatError("it is a game of Gomoku, GM[4]")
-    return snapshot
 
 
 def load_board(session: Session, words: list[str], read: Reader) -> None:
@@ -359,9 +332,6 @@ def filename(words: list[str]) -> str:
     if not name:
         raise GtpError(protocol.SYNTAX)
     return f"./{name}" if name == "-" else name  # "-" would be the commands' own input
-
-
-LOADING_COMMANDS: Table = {"loadsgf": loadsgf}
 
 
 # --- Asking an engine why: the reason of an answer, and whether the document settles it ----------
@@ -396,4 +366,23 @@ def position(session: Session, words: list[str]) -> tuple[Position]:
     return (session.game.position,)
 
 
-QUESTION_COMMANDS: Table = {"oracle-explain": explain, "oracle-readings": readings}
+COMMANDS: Table = {
+    "protocol_version": protocol_version,
+    "name": name,
+    "version": version,
+    "known_command": known_command,
+    "list_commands": list_commands,
+    "quit": quit_,
+    "cputime": cputime,
+    "boardsize": boardsize,
+    "clear_board": clear_board,
+    "play": play,
+    "gogui-play_sequence": play_sequence,
+    "undo": undo,
+    "showboard": showboard,
+    "gogui-setup": setup,
+    "gogui-setup_player": setup_player,
+    "loadsgf": loadsgf,
+    "oracle-explain": explain,
+    "oracle-readings": readings,
+}

@@ -1,9 +1,4 @@
-"""GNU Go's commands about stones and their liberties: replies and errors are GNU Go's.
-
-Lists begin with the uppermost row, and each row at its left.
-
-Source: GNU Go 3.8, by what it answers; https://www.gnu.org/software/gnugo/gnugo_19.html
-"""
+"""``--game go``: the go-scoring assignment, and a referee for any game of Go."""
 
 from __future__ import annotations
 
@@ -25,9 +20,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oracle.boards import Snapshot
-    from oracle.gtp.common import Questions, Session
+    from oracle.gtp.common import Questions
     from oracle.gtp.protocol import Table
     from oracle.komi import Komi
+
+# --- GNU Go's commands about stones and their liberties: replies and errors are GNU Go's ---------
+# Lists begin with the uppermost row, and each row at its left.
+# Source: GNU Go 3.8, by what it answers; https://www.gnu.org/software/gnugo/gnugo_19.html
 
 
 def list_stones(session: Session, words: list[str]) -> str:
@@ -84,23 +83,13 @@ def _list(position: Position, mask: int) -> str:
     return " ".join(map(vertex, points))
 
 
-GNUGO_COMMANDS: Table = {
-    "list_stones": list_stones,
-    "query_boardsize": query_boardsize,
-    "query_orientation": query_orientation,
-    "countlib": countlib,
-    "findlib": findlib,
-    "get_handicap": get_handicap,
-}
-
-
 # --- Handicap stones: the three commands that place them -----------------------------------------
 # Source: GTP version 2, sections 4.1.2 and 6.3.2.
 
 
 def fixed_handicap(session: Session, words: list[str]) -> str:
     """STONES: place the standard handicap of so many stones."""
-    stones, size = protocol.integer(words, 0), _size(session)
+    stones, size = protocol.integer(words, 0), session.game.position.grid.rows
     if not 2 <= stones <= most_fixed(size):
         raise GtpError("invalid number of stones")
     return _place(session, fixed_points(size, stones))
@@ -112,13 +101,13 @@ def place_free_handicap(session: Session, words: list[str]) -> str:
     Section 4.1.2 allows to place fewer stones than asked for. Where the standard has no points
     for so many, this engine takes the largest handicap that it has, or else the two lowest points.
     """
-    stones, size = protocol.integer(words, 0), _size(session)
+    position = session.game.position
+    stones, size = protocol.integer(words, 0), position.grid.rows
     if not 2 <= stones < size * size:
         raise GtpError("invalid number of stones")
-    most = most_fixed(size)
-    if most:
+    if most := most_fixed(size):
         return _place(session, fixed_points(size, min(stones, most)))
-    return _place(session, session.game.position.grid.points(session.game.position.empty)[:2])
+    return _place(session, position.grid.points(position.empty)[:2])
 
 
 def set_free_handicap(session: Session, words: list[str]) -> str:
@@ -143,19 +132,7 @@ def _place(session: Any, points: list[Point]) -> str:
     return " ".join(vertex(point) for point in points)
 
 
-def _size(session: Session) -> int:
-    rows: int = session.game.position.grid.rows
-    return rows
-
-
-HANDICAP_COMMANDS: Table = {
-    "fixed_handicap": fixed_handicap,
-    "place_free_handicap": place_free_handicap,
-    "set_free_handicap": set_free_handicap,
-}
-
-
-# --- ``--game go``: the go-scoring assignment, and a referee for any game of Go ------------------
+# --- the session -------------------------------------------------------------------------------
 
 
 class GoSession(Session):
@@ -251,8 +228,7 @@ def genmove(session: GoSession, words: list[str]) -> str:
 
 def reg_genmove(session: GoSession, words: list[str]) -> str:
     """COLOR: choose such a move without playing it."""
-    color = protocol.color(words, 0)
-    point = random_move(session.game, color, session.new_random())
+    point = random_move(session.game, protocol.color(words, 0), session.new_random())
     return vertex(point) if point else "pass"
 
 
@@ -321,10 +297,15 @@ QUESTIONS: Questions = {"score": _SCORE, "final_score": _SCORE}
 
 COMMANDS: Table = {
     **common.COMMANDS,
-    **common.LOADING_COMMANDS,
-    **common.QUESTION_COMMANDS,
-    **HANDICAP_COMMANDS,
-    **GNUGO_COMMANDS,
+    "fixed_handicap": fixed_handicap,
+    "place_free_handicap": place_free_handicap,
+    "set_free_handicap": set_free_handicap,
+    "list_stones": list_stones,
+    "query_boardsize": query_boardsize,
+    "query_orientation": query_orientation,
+    "countlib": countlib,
+    "findlib": findlib,
+    "get_handicap": get_handicap,
     "komi": komi,
     "get_komi": get_komi,
     "score": score,

@@ -18,13 +18,12 @@ from oracle.position import (
     parse_vertex,
     vertex,
 )
+from oracle.rules.gomoku import POLICIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.gtp.common import Questions
     from oracle.gtp.protocol import Table
-
-POLICIES = ("random", "rule_based")
 
 
 class GomokuSession(Session):
@@ -53,15 +52,17 @@ class GomokuSession(Session):
         """
         game, name = self.game, (words or [""])[0]
         if name in ("boardsize", "clear_board"):
-            return _open_board(words[1:])
+            size = (words[1:] or [""])[0]
+            is_number = size.isascii() and size.isdigit() and len(size) < 3
+            return _SIZES if is_number and int(size) not in gomoku_rules.SIZES else ""
         if game.position.grid.rows not in gomoku_rules.SIZES:
             return _SIZES
         if game.played_on:
             return "a stone was played after the game was over"
         if not game.in_turn and self._takes_turns(name):
             return "a color has played out of turn"
-        check = _OPEN.get(name, _open_nowhere)
-        return check(self, words[1:]) or super().explain_open_answer(words)
+        reason = _OPEN[name](self, words[1:]) if name in _OPEN else ""
+        return reason or super().explain_open_answer(words)
 
     def is_out_of_turn(self, words: list[str]) -> bool:
         """Return whether a move by this color would be out of turn where that is left open."""
@@ -81,16 +82,7 @@ class GomokuSession(Session):
 
 
 _SIZES = "boards have 5 to 19 rows"
-
-
-def _open_nowhere(session: GomokuSession, words: list[str]) -> str:
-    return ""
-
-
-def _open_board(words: list[str]) -> str:
-    size = words[0] if words else ""
-    is_number = size.isascii() and size.isdigit() and len(size) < 3
-    return _SIZES if is_number and int(size) not in gomoku_rules.SIZES else ""
+_OUT_OF_TURN = "it is the other color's turn"
 
 
 def _open_play(session: GomokuSession, words: list[str]) -> str:
@@ -103,18 +95,12 @@ def _open_play(session: GomokuSession, words: list[str]) -> str:
         return "no board has a point of this name"
     if session.is_out_of_turn(words):
         return _OUT_OF_TURN
-    return "the game is over" if game.is_over and _is_empty(game, words[1]) else ""
-
-
-_OUT_OF_TURN = "it is the other color's turn"
-
-
-def _is_empty(game: GomokuGame, text: str) -> bool:
     shape = game.position.grid
     try:
-        return game.refusal(parse_vertex(text, shape.rows, shape.columns)) is None
+        is_empty = game.refusal(parse_vertex(words[1], shape.rows, shape.columns)) is None
     except VertexError:
-        return False
+        return ""
+    return "the game is over" if game.is_over and is_empty else ""
 
 
 def is_usual(text: str) -> bool:
@@ -128,20 +114,14 @@ def _open_genmove(session: GomokuSession, words: list[str]) -> str:
     game = session.game
     if session.is_out_of_turn(words) and not game.is_over:
         return _OUT_OF_TURN
-    if game.winner and color_of((words or [""])[0]) == game.winner:
-        return "the winner is asked for a move"
-    if not game.is_over and _may_choose_otherwise(session, words):
-        return "the policy's moves are open"
-    return "the board is full and has a five" if game.winner and not game.position.empty else ""
-
-
-def _may_choose_otherwise(session: GomokuSession, words: list[str]) -> bool:
-    """Return whether the policy's moves, not their order, depend on a reading."""
     color = color_of((words or [""])[0])
-    if color is None:
-        return False
-    found = gomoku_policy.readings_policy_moves(session.game.position, color, session.policy)
-    return len({(kind, frozenset(moves)) for kind, moves in found.values()}) > 1
+    if game.winner and color == game.winner:
+        return "the winner is asked for a move"
+    if not game.is_over and color is not None:
+        found = gomoku_policy.readings_policy_moves(game.position, color, session.policy)
+        if len({(kind, frozenset(moves)) for kind, moves in found.values()}) > 1:  # in any order
+            return "the policy's moves are open"
+    return "the board is full and has a five" if game.winner and not game.position.empty else ""
 
 
 def _open_side(session: GomokuSession, words: list[str]) -> str:
@@ -317,8 +297,6 @@ QUESTIONS: Questions = {
 
 COMMANDS: Table = {
     **common.COMMANDS,
-    **common.LOADING_COMMANDS,
-    **common.QUESTION_COMMANDS,
     "play": play,
     "genmove": genmove,
     "reg_genmove": reg_genmove,

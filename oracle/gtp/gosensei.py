@@ -106,8 +106,6 @@ QUESTIONS: Questions = {
 
 COMMANDS: Table = {
     **common.COMMANDS,
-    **common.LOADING_COMMANDS,
-    **common.QUESTION_COMMANDS,
     "load_board": load_board,
     "is_valid": is_valid,
     "eyes": eyes,

@@ -130,8 +130,6 @@ def analyze_commands(session: JavaGoSession, words: list[str]) -> str:
 
 COMMANDS: Table = {
     **common.COMMANDS,
-    **common.LOADING_COMMANDS,
-    **common.QUESTION_COMMANDS,
     "load_board": load_board,
     "is_captured": is_captured,
     "score": score,

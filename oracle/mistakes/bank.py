@@ -11,10 +11,9 @@ A mistake is written as a command that is handed the right one first::
 One that has no use for the right command leaves that argument out. It *replaces* the command; the
 other *wraps* it. The name of the mistake is the function's, its sentence the docstring's.
 
-So that one engine can make several mistakes, a command is taken into *parts*
-(:mod:`oracle.mistakes.reference`): a mistake in the komi and one in the text of a score are both
-made when each stands in its own part. The modules beside this one have decorators for the parts of
-their games, so that most mistakes are a line or two.
+So that one engine can make several mistakes, a command is taken into *parts*: a mistake in the
+komi and one in the text of a score are both made when each stands in its own part. One that has no
+use for the session leaves that argument out, too. Single expressions stand in tables.
 """
 
 from __future__ import annotations
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
     from oracle.gtp.protocol import Command, Table
 
-    Wrong = Callable[..., str]
-    Routes = Mapping[str, "Route"]
     F = TypeVar("F", bound=Callable[..., Any])
 
     class Register(Protocol):
@@ -72,16 +69,13 @@ class EnginePart:
 
     __slots__ = ("right", "uses")
 
-    def __init__(self, right: Callable[..., Any], uses: tuple[EnginePart, ...]) -> None:
+    def __init__(self, right: Callable[..., Any], uses: tuple[EnginePart, ...] = ()) -> None:
         self.right = right
         self.uses = uses
 
     def __call__(self, session: Any, *arguments: Any) -> Any:
         """Do what the engine of a session does here."""
         return session.commands.parts.get(self, self.right)(session, *arguments)
-
-    def __repr__(self) -> str:
-        return f"<part {self.right.__name__}>"
 
 
 def part(*uses: EnginePart) -> Callable[[Callable[..., Any]], EnginePart]:
@@ -92,7 +86,7 @@ def part(*uses: EnginePart) -> Callable[[Callable[..., Any]], EnginePart]:
 class Route(NamedTuple):
     """A command that goes through parts; while all are right, it answers as the right one."""
 
-    command: Wrong  # handed the right one first
+    command: Command
     uses: tuple[EnginePart, ...]
 
 
@@ -131,7 +125,15 @@ class Layer:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.wraps: bool = function.__code__.co_varnames[:1] == ("right",)
+        names = function.__code__.co_varnames[: function.__code__.co_argcount]
+        self.wraps: bool = names[:1] == ("right",)
+        if names[self.wraps :][:1] != ("session",):
+            if self.wraps:
+                self.function = lambda right, session, *about: function(
+                    partial(right, session), *about
+                )
+            else:
+                self.function = lambda session, *about: function(*about)
 
     def over(self, below: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function for a place in which there was ``below``."""
@@ -153,18 +155,29 @@ class Mistake:
     __slots__ = ("assignment", "commands", "is_open", "layers", "name", "routes", "sentence")
 
     def __init__(
-        self, function: Any, shelf: Shelf, layers: Mapping[Place, Any], is_open: bool
+        self,
+        name: str,
+        sentence: str,
+        shelf: Shelf,
+        layers: Mapping[Place, Callable[..., Any]],
+        is_open: bool,
     ) -> None:
-        self.name: str = function.__name__.replace("_", "-")
-        self.sentence = " ".join(function.__doc__.partition("\n\n")[0].split())
+        self.name = name
+        self.sentence = sentence
         self.assignment = shelf.assignment
         self.routes = shelf.routes
         self.layers = {place: Layer(layer) for place, layer in layers.items()}
         self.is_open = is_open
-        self.commands = tuple(_list_changed(self.layers, self.routes))
+        through = (name for name in self.routes if name not in layers and self.is_part_of(name))
+        self.commands = (*(place for place in layers if isinstance(place, str)), *through)
 
     def __repr__(self) -> str:
         return f"<mistake {self.name}>"
+
+    def is_part_of(self, command: str) -> bool:
+        """Whether it stands in a part that a command goes through."""
+        route = self.routes.get(command)
+        return route is not None and not collect_used(route.uses).isdisjoint(self.layers)
 
     @property
     def clause(self) -> str:
@@ -177,14 +190,6 @@ class Mistake:
         return {place for place, layer in self.layers.items() if not layer.wraps}
 
 
-def _list_changed(layers: Mapping[Place, Layer], routes: Routes) -> Iterable[str]:
-    """Yield the commands that have a layer of their own, and those that go through one."""
-    yield from (place for place in layers if isinstance(place, str))
-    for name, route in routes.items():
-        if name not in layers and not collect_used(route.uses).isdisjoint(layers):
-            yield name
-
-
 # --- several in one engine ---------------------------------------------------------------------
 
 
@@ -195,35 +200,20 @@ def table_with(right: Table, mistakes: Sequence[Mistake]) -> Commands:
     """
     table = Commands(right)
     for mistake in mistakes:
-        for name in mistake.commands:
-            if _goes_through_parts(name, mistake):
-                table[name] = _route(mistake.routes[name], right[name])
-    for place, layers in _by_place(mistakes).items():
-        where: dict[Any, Any] = table if isinstance(place, str) else table.parts
-        below = table[place] if isinstance(place, str) else place.right
-        for layer in layers:
-            below = layer.over(below)
-        where[place] = below
-    return table
-
-
-def _goes_through_parts(name: str, mistake: Mistake) -> bool:
-    route = mistake.routes.get(name)
-    return route is not None and not collect_used(route.uses).isdisjoint(mistake.layers)
-
-
-def _route(route: Route, right: Command) -> Command:
-    command = partial(route.command, right)
-    command.__doc__ = right.__doc__  # for --help
-    return command
-
-
-def _by_place(mistakes: Sequence[Mistake]) -> dict[Place, list[Layer]]:
+        for name in filter(mistake.is_part_of, mistake.commands):
+            table[name] = partial(mistake.routes[name].command)
+            table[name].__doc__ = right[name].__doc__  # for --help
     found: dict[Place, list[Layer]] = {}
     for mistake in mistakes:
         for place, layer in mistake.layers.items():
             found.setdefault(place, []).append(layer)
-    return {place: sorted(layers, key=lambda one: one.wraps) for place, layers in found.items()}
+    for place, layers in found.items():
+        where: dict[Any, Any] = table if isinstance(place, str) else table.parts
+        below = table[place] if isinstance(place, str) else place.right
+        for layer in sorted(layers, key=lambda one: one.wraps):
+            below = layer.over(below)
+        where[place] = below
+    return table
 
 
 def can_meet(mistakes: Sequence[Mistake]) -> bool:
@@ -250,39 +240,38 @@ def _shows(mistake: Mistake, replaced_places: Collection[Place]) -> bool:
 class Shelf:
     """The mistakes of one assignment, in the order in which they are written down."""
 
-    def __init__(self, assignment: str, routes: Routes) -> None:
+    def __init__(self, assignment: str, routes: Mapping[str, Route]) -> None:
         self.assignment = assignment
         self.routes = routes
         self.mistakes: list[Mistake] = []
 
-    def add(self, function: Any, layers: Mapping[Place, Any], *, is_open: bool = False) -> None:
-        """Add a mistake that has the name and the docstring of ``function``."""
-        self.mistakes.append(Mistake(function, self, layers, is_open))
+    def add(
+        self,
+        name: str,
+        sentence: str,
+        layers: Mapping[Place, Callable[..., Any]],
+        *,
+        is_open: bool = False,
+    ) -> None:
+        """Add a mistake; ``layers``: by place what is done there."""
+        self.mistakes.append(Mistake(name, sentence, self, layers, is_open))
+
+    def add_rows(self, *rows: tuple[Place, str, str, Callable[..., Any]]) -> None:
+        """Add mistakes in one place each: the place, name, sentence, and what is done there."""
+        for place, name, sentence, function in rows:
+            self.add(name, sentence, {place: function})
 
     def mistake(self, *places: Place, is_open: bool = False) -> Register:
         """Return a decorator for a function that stands in each of some places."""
 
         def register(function: F) -> F:
-            self.add(function, dict.fromkeys(places, function), is_open=is_open)
-            return function
-
-        return register
-
-    def rule(self, *parts: EnginePart) -> Register:
-        """Return a decorator for a function that stands in parts, and needs no session.
-
-        Where its first argument is called ``right``, it is handed the right function so, too.
-        """
-
-        def register(function: F) -> F:
-            self.add(function, dict.fromkeys(parts, without_session(function)))
+            self.add(*told_by(function), dict.fromkeys(places, function), is_open=is_open)
             return function
 
         return register
 
 
-def without_session(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function for a part that is handed the session, and does not hand it on."""
-    if not Layer(function).wraps:
-        return lambda session, *about: function(*about)
-    return lambda right, session, *about: function(partial(right, session), *about)
+def told_by(function: Any) -> tuple[str, str]:
+    """Return the name that a function has as a mistake, and its sentence."""
+    sentence = " ".join(function.__doc__.partition("\n\n")[0].split())
+    return function.__name__.replace("_", "-"), sentence

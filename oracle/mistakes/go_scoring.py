@@ -1,16 +1,12 @@
-"""Mistakes in the ``score`` of go-scoring.txt."""
+"""The ``score`` of go-scoring.txt in parts, and mistakes in them."""
 
 from __future__ import annotations
 
-from functools import partial
-
-from oracle.answers.go_scoring import Region, empty_regions
+from oracle.answers.go_scoring import NEUTRAL, Region, empty_regions
 from oracle.errors import GtpError
 from oracle.gtp import protocol
-from oracle.komi import plain_text
-from oracle.mistakes.bank import Hang, Shelf
-from oracle.mistakes.reference import go as parts
-from oracle.mistakes.reference.go import SIGNS
+from oracle.komi import exact, plain_text
+from oracle.mistakes.bank import EnginePart, Hang, Route, Shelf, part
 from oracle.position import BLACK, WHITE, Point, Position, opponent
 
 TYPE_CHECKING = False
@@ -20,45 +16,74 @@ if TYPE_CHECKING:
 
     from oracle.gtp.go import GoSession
     from oracle.gtp.protocol import Command
-    from oracle.komi import Komi
 
     Around = Callable[[Position, Point], Iterator[Point]]
     Worth = Callable[[Position, Region], int]
-    Lead = Callable[[Position], int]
 
-SHELF = Shelf("go-scoring", parts.ROUTES)
-mistake = SHELF.mistake
+SIGNS = {BLACK: 1, WHITE: -1, NEUTRAL: 0}
+
+# --- the right score: points are above 0 for Black, below 0 for White --------------------------
+
+stones = EnginePart(lambda _, position: position.black.bit_count() - position.white.bit_count())
+regions = EnginePart(lambda _, position: empty_regions(position))  # by their lowest point
+# The worth of a region that touches one color, or none, and of one that touches both.
+owned = EnginePart(lambda _, position, region: SIGNS[region.owner] * len(region.points))
+shared = EnginePart(lambda _, position, region: 0)
+
+
+@part(owned, shared)
+def worth(session: GoSession, position: Position, region: Region) -> int:
+    """Return the worth of a region."""
+    kind = shared if region.borders[BLACK] and region.borders[WHITE] else owned
+    return int(kind(session, position, region))
+
+
+@part(regions, worth)
+def territory(session: GoSession, position: Position) -> int:
+    """Return the worth of all regions."""
+    return sum(worth(session, position, region) for region in regions(session, position))
+
+
+@part(stones, territory)
+def lead(session: GoSession, position: Position) -> int:
+    """Return Black's points minus White's, on the board."""
+    return int(stones(session, position) + territory(session, position))
+
+
+komi = EnginePart(lambda _, value: value)  # what is taken from Black's lead, told the komi
+number = EnginePart(lambda _, value: plain_text(abs(value)))  # a lead without its color
+draw = EnginePart(lambda _: "0")
+
+
+@part(number, draw)
+def text(session: GoSession, value: Decimal) -> str:
+    """Return the text of Black's lead."""
+    if not value:
+        return str(draw(session))
+    return ("B+" if value > 0 else "W+") + str(number(session, value))
+
+
+def score(session: GoSession, words: list[str]) -> str:
+    """Answer by the parts."""
+    on_board = lead(session, session.game.position)
+    return str(text(session, exact().subtract(on_board, komi(session, session.komi))))
+
+
 SCORE = ("score", "final_score")
-
-# Points are above 0 for Black, below 0 for White.
-lead = SHELF.rule(parts.lead)
-stone_points = SHELF.rule(parts.stones)
-territory = SHELF.rule(parts.territory)
-regions = SHELF.rule(parts.regions)
-owned = SHELF.rule(parts.owned)
-shared = SHELF.rule(parts.shared)
-komi = SHELF.rule(parts.komi)
-text = SHELF.rule(parts.text)
-number = SHELF.rule(parts.number)
-draw = SHELF.rule(parts.draw)
-
+SHELF = Shelf("go-scoring", dict.fromkeys(SCORE, Route(score, (lead, komi, text))))
+mistake = SHELF.mistake
 
 # --- neutral points ----------------------------------------------------------------------------
 
-
-@shared
-def neutral_points_to_white(position: Position, region: Region) -> int:
-    """As if neutral points were White's."""
-    return -len(region.points)
-
-
-@shared
-def neutral_points_to_black(position: Position, region: Region) -> int:
-    """As if neutral points were Black's."""
-    return len(region.points)
+SHELF.add_rows(
+    (shared, "neutral-points-to-white", "As if neutral points were White's.",
+     lambda position, region: -len(region.points)),
+    (shared, "neutral-points-to-black", "As if neutral points were Black's.",
+     lambda position, region: len(region.points)),
+)  # fmt: skip
 
 
-@shared
+@mistake(shared)
 def neutral_points_to_first_neighbor(position: Position, region: Region) -> int:
     """As if a region belonged to the first stone found next to it, whatever else it touches."""
     sides = (position.color_at(p) for point in region.points for p in beside(position, point))
@@ -66,7 +91,7 @@ def neutral_points_to_first_neighbor(position: Position, region: Region) -> int:
     return SIGNS[first] * len(region.points)
 
 
-@shared
+@mistake(shared)
 def neutral_points_to_majority(position: Position, region: Region) -> int:
     """As if a region belonged to the color that has more stones around it."""
     more = len(region.borders[BLACK]) - len(region.borders[WHITE])
@@ -75,26 +100,20 @@ def neutral_points_to_majority(position: Position, region: Region) -> int:
 
 # --- regions -----------------------------------------------------------------------------------
 
-
-@owned
-def single_points_only(right: Worth, position: Position, region: Region) -> int:
-    """As if only regions of a single point were territory."""
-    return right(position, region) if len(region.points) == 1 else 0
-
-
-@owned
-def region_once_for_every_stone(right: Worth, position: Position, region: Region) -> int:
-    """As if a region counted once for every stone that touches it."""
-    return right(position, region) * sum(map(len, region.borders.values()))
-
-
-@owned
-def region_is_one_point(position: Position, region: Region) -> int:
-    """As if a region were worth one point, whatever its size."""
-    return SIGNS[region.owner]
+SHELF.add_rows(
+    (owned, "single-points-only", "As if only regions of a single point were territory.",
+     lambda right, position, region: (
+         right(position, region) if len(region.points) == 1 else 0)),
+    (owned, "region-once-for-every-stone",
+     "As if a region counted once for every stone that touches it.",
+     lambda right, position, region: (
+         right(position, region) * sum(map(len, region.borders.values())))),
+    (owned, "region-is-one-point", "As if a region were worth one point, whatever its size.",
+     lambda position, region: SIGNS[region.owner]),
+)  # fmt: skip
 
 
-@owned
+@mistake(owned)
 def border_regions_dropped(right: Worth, position: Position, region: Region) -> int:
     """As if regions at the edge of the board were nobody's."""
     last = position.grid.rows - 1
@@ -102,25 +121,18 @@ def border_regions_dropped(right: Worth, position: Position, region: Region) -> 
     return right(position, region) if is_inside else 0
 
 
-@territory
-def single_region_counts_nothing(right: Lead, position: Position) -> int:
-    """As if a board with a single empty region had no territory."""
-    return right(position) if len(empty_regions(position)) > 1 else 0
-
-
-@regions
-def only_first_region(
-    right: Callable[[Position], list[Region]], position: Position
-) -> list[Region]:
-    """As if only the first region found, from A1 on, were territory."""
-    return right(position)[:1]
-
-
-@territory
-def empty_board_to_white(right: Lead, position: Position) -> int:
-    """As if the empty board were White's."""
-    is_empty = not (position.black or position.white)
-    return -position.empty.bit_count() if is_empty else right(position)
+SHELF.add_rows(
+    (territory, "single-region-counts-nothing",
+     "As if a board with a single empty region had no territory.",
+     lambda right, position: right(position) if len(empty_regions(position)) > 1 else 0),
+    (regions, "only-first-region",
+     "As if only the first region found, from A1 on, were territory.",
+     lambda right, position: right(position)[:1]),
+    (territory, "empty-board-to-white", "As if the empty board were White's.",
+     lambda right, position: (
+         right(position) if position.black or position.white
+         else -position.empty.bit_count())),
+)  # fmt: skip
 
 
 @mistake(*SCORE)
@@ -139,29 +151,19 @@ def regions_by(position: Position, around: Around) -> list[Region]:
     found, left = [], set(position.grid.points(position.empty))
     for first in sorted(left):
         if first in left:
-            points = _connected(first, left, partial(around, position))
+            left.remove(first)
+            points = [first]
+            for point in points:  # which grows under way
+                new = left.intersection(around(position, point))
+                left -= new
+                points += new
             beside = {near for point in points for near in around(position, point)}
-            found.append(_region(position, points, beside))
+            colors = {near: position.color_at(near) for near in beside}
+            borders = {
+                color: [p for p in colors if colors[p] == color] for color in (BLACK, WHITE)
+            }
+            found.append(Region(points, borders))
     return found
-
-
-def _connected(
-    first: Point, left: set[Point], around: Callable[[Point], Iterator[Point]]
-) -> list[Point]:
-    """Take a point and all that is connected with it out of ``left``, and return them."""
-    left.remove(first)
-    points = [first]
-    for point in points:  # which grows under way
-        new = left.intersection(around(point))
-        left -= new
-        points += new
-    return points
-
-
-def _region(position: Position, points: list[Point], border: set[Point]) -> Region:
-    colors = {near: position.color_at(near) for near in border}
-    borders = {color: [p for p in colors if colors[p] == color] for color in (BLACK, WHITE)}
-    return Region(points, borders)
 
 
 def beside(position: Position, point: Point) -> Iterator[Point]:
@@ -185,84 +187,35 @@ def over_the_edge(position: Position, point: Point) -> Iterator[Point]:
         yield (row + up) % shape.rows, (column + right) % shape.columns
 
 
-@regions
-def diagonal_fill(position: Position) -> list[Region]:
-    """As if diagonal neighbors were connected."""
-    return regions_by(position, diagonally_too)
+SHELF.add_rows(
+    (regions, "diagonal-fill", "As if diagonal neighbors were connected.",
+     lambda position: regions_by(position, diagonally_too)),
+    (regions, "wrap-around", "As if points at opposite edges of the board were neighbors.",
+     lambda position: regions_by(position, over_the_edge)),
+)  # fmt: skip
 
+# --- points and komi ---------------------------------------------------------------------------
 
-@regions
-def wrap_around(position: Position) -> list[Region]:
-    """As if points at opposite edges of the board were neighbors."""
-    return regions_by(position, over_the_edge)
-
-
-# --- points ------------------------------------------------------------------------------------
-
-
-@mistake(parts.regions)
-def ko_point_not_counted(
-    right: Callable[..., list[Region]], session: GoSession, position: Position
-) -> list[Region]:
-    """As if the point of a ko, where nobody may take back at once, were not empty."""
-    return [one for one in right(session, position) if session.game.ko not in one.points]
-
-
-@stone_points
-def stones_not_counted(position: Position) -> int:
-    """As if stones on the board were no points."""
-    return 0
-
-
-@territory
-def territory_not_counted(position: Position) -> int:
-    """As if empty points were no points."""
-    return 0
-
-
-@lead
-def colors_exchanged(right: Lead, position: Position) -> int:
-    """As if Black's points were White's and White's were Black's."""
-    return -right(position)
-
-
-@lead
-def wrong_at_size_2(right: Lead, position: Position) -> int:
-    """As if a board of 2 by 2 had no points."""
-    return right(position) if position.grid.rows > 2 else 0
-
-
-# --- komi --------------------------------------------------------------------------------------
-
-
-@komi
-def komi_to_black(value: Komi) -> Komi:
-    """As if the komi were Black's."""
-    return -value
-
-
-@komi
-def komi_twice(value: Komi) -> Komi:
-    """As if the komi were added twice."""
-    return 2 * value
-
-
-@komi
-def komi_ignored(value: Komi) -> Komi:
-    """As if the komi were 0."""
-    return 0
-
-
-@komi
-def komi_cut_to_whole(value: Komi) -> Komi:
-    """As if the komi were a whole number: its fraction is cut off."""
-    return int(value)
-
-
-@komi
-def negative_komi_ignored(value: Komi) -> Komi:
-    """As if a komi below 0 were 0."""
-    return max(value, 0)
+SHELF.add_rows(
+    (regions, "ko-point-not-counted",
+     "As if the point of a ko, where nobody may take back at once, were not empty.",
+     lambda right, session, position: [
+         one for one in right(session, position) if session.game.ko not in one.points]),
+    (stones, "stones-not-counted", "As if stones on the board were no points.",
+     lambda position: 0),
+    (territory, "territory-not-counted", "As if empty points were no points.",
+     lambda position: 0),
+    (lead, "colors-exchanged", "As if Black's points were White's and White's were Black's.",
+     lambda right, position: -right(position)),
+    (lead, "wrong-at-size-2", "As if a board of 2 by 2 had no points.",
+     lambda right, position: right(position) if position.grid.rows > 2 else 0),
+    (komi, "komi-to-black", "As if the komi were Black's.", lambda value: -value),
+    (komi, "komi-twice", "As if the komi were added twice.", lambda value: 2 * value),
+    (komi, "komi-ignored", "As if the komi were 0.", lambda value: 0),
+    (komi, "komi-cut-to-whole", "As if the komi were a whole number: its fraction is cut off.",
+     lambda session, value: int(value)),
+    (komi, "negative-komi-ignored", "As if a komi below 0 were 0.", lambda value: max(value, 0)),
+)  # fmt: skip
 
 
 # "You can assume that each test case will set the komi through the GTP command."
@@ -275,30 +228,14 @@ def komi_lost_with_board(right: Command, session: GoSession, words: list[str]) -
 
 # --- text --------------------------------------------------------------------------------------
 
-
-@number
-def integer_division(value: Decimal) -> str:
-    """As if the score were a whole number: its fraction is cut off."""
-    return plain_text(abs(value)).partition(".")[0]
-
-
-@text
-def minus_sign(right: Callable[[Decimal], str], value: Decimal) -> str:
-    """As if White's lead were written with a minus sign, W+-3."""
-    return right(value).replace("W+", "W+-") if value else right(value)
-
-
-@draw
-def draw_with_fraction() -> str:
-    """As if a draw were written 0.0."""
-    return "0.0"
-
-
-@draw
-def draw_with_winner() -> str:
-    """As if a draw were won by 0 points."""
-    return "W+0"
-
+SHELF.add_rows(
+    (number, "integer-division", "As if the score were a whole number: its fraction is cut off.",
+     lambda value: plain_text(abs(value)).partition(".")[0]),
+    (text, "minus-sign", "As if White's lead were written with a minus sign, W+-3.",
+     lambda right, value: right(value).replace("W+", "W+-") if value else right(value)),
+    (draw, "draw-with-fraction", "As if a draw were written 0.0.", lambda: "0.0"),
+    (draw, "draw-with-winner", "As if a draw were won by 0 points.", lambda: "W+0"),
+)  # fmt: skip
 
 # --- the board and what is kept ----------------------------------------------------------------
 
@@ -315,7 +252,7 @@ def board_changed_by_score(right: Command, session: GoSession, words: list[str])
     return answer
 
 
-@mistake(parts.lead)
+@mistake(lead)
 def points_add_up(right: Callable[..., int], session: GoSession, position: Position) -> int:
     """As if the points of one score were counted in the next one too."""
     memory = session.commands.memory  # type: ignore[attr-defined]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from oracle.answers.gomoku_policy import DEFAULT
-from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, without_session
-from oracle.mistakes.reference import gomoku as parts
-from oracle.mistakes.reference.gomoku import (
+from oracle.mistakes import gomoku_parts as parts
+from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, told_by
+from oracle.mistakes.gomoku_parts import (
     PolicyBoard,
     both_ends,
-    considered,
     fives_made,
     gap,
     last_state,
@@ -17,9 +16,8 @@ from oracle.mistakes.reference.gomoku import (
     pack,
     third_blocks,
     unpack,
-    written,
 )
-from oracle.position import BLACK, Grid, Point, each_bit, opponent
+from oracle.position import BLACK, Point, each_bit, opponent
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import almost_open_fours, long_lines, steps
 
@@ -30,22 +28,14 @@ if TYPE_CHECKING:
 
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
-    from oracle.mistakes.reference.gomoku import Windows
+    from oracle.mistakes.gomoku_parts import Windows
 
     Moves = Callable[[PolicyBoard], int]
+    Listed = Callable[[PolicyBoard, str, int], list[Point]]
 
 SHELF = Shelf("gomoku-policy", parts.ROUTES)
 mistake = SHELF.mistake
 MOVES = "policy_moves"
-
-completing = SHELF.rule(parts.completing)  # told the board and the stones of a five
-win = SHELF.rule(parts.win)
-block_win = SHELF.rule(parts.block_win)
-open_four = SHELF.rule(parts.open_four)
-block_open_four = SHELF.rule(parts.block_open_four)
-split = SHELF.rule(parts.split)
-solid = SHELF.rule(parts.solid)
-urgency = SHELF.rule(parts.urgency)
 
 
 def before_policy(place: Place) -> Callable[[Callable[..., str]], None]:
@@ -60,7 +50,7 @@ def before_policy(place: Place) -> Callable[[Callable[..., str]], None]:
             is_set = "set" in session.commands.memory  # type: ignore[attr-defined]
             return right(session, *arguments) if is_set else function(session, *arguments)
 
-        SHELF.add(function, {"policy": policy, place: before})
+        SHELF.add(*told_by(function), {"policy": policy, place: before})
 
     return register
 
@@ -68,7 +58,7 @@ def before_policy(place: Place) -> Callable[[Callable[..., str]], None]:
 # --- Win and BlockWin --------------------------------------------------------------------------
 
 
-@completing
+@mistake(parts.completing)
 def gapped_fours_missed(board: PolicyBoard, stones: int) -> int:
     """As if only four stones side by side could become a five: gaps are not seen."""
     found = 0
@@ -77,27 +67,25 @@ def gapped_fours_missed(board: PolicyBoard, stones: int) -> int:
     return found
 
 
-@win
-def win_not_seen(board: PolicyBoard) -> int:
-    """As if there were no moves of type Win."""
-    return 0
+SHELF.add_rows(
+    (parts.win, "win-not-seen", "As if there were no moves of type Win.", lambda board: 0),
+)  # fmt: skip
 
 
-@completing
+@mistake(parts.completing)
 def win_by_exactly_five(
     right: Callable[[PolicyBoard, int], int], board: PolicyBoard, stones: int
 ) -> int:
     """As if a move that makes six in a row did not win."""
-    moves = each_bit(right(board, stones))
-    return sum(bit for bit in moves if _makes_five_only(board, stones | bit, bit))
+
+    def makes_five(move: int) -> bool:
+        lines = long_lines(board.grid, stones | move)
+        return any(line & move and line.bit_count() == 5 for line in lines)
+
+    return sum(filter(makes_five, each_bit(right(board, stones))))
 
 
-def _makes_five_only(board: PolicyBoard, stones: int, move: int) -> bool:
-    lines = long_lines(board.grid, stones)
-    return any(line & move and line.bit_count() == 5 for line in lines)
-
-
-@block_win
+@mistake(parts.block_win)
 def one_end_blocked(right: Moves, board: PolicyBoard) -> int:
     """As if an open four, .OOOO., could be blocked at one end only."""
     block = right(board)
@@ -109,39 +97,34 @@ def one_end_blocked(right: Moves, board: PolicyBoard) -> int:
     return block
 
 
-@SHELF.rule(parts.win, parts.block_win)
+@mistake(parts.win, parts.block_win)
 def first_threat_only(right: Moves, board: PolicyBoard) -> int:
     """As if only the first move found of a type counted."""
     moves = right(board)
     return moves & -moves
 
 
-@block_win
+@mistake(parts.block_win)
 def hopeless_not_blocked(right: Moves, board: PolicyBoard) -> int:
     """As if nothing need be blocked when not all can be."""
     block = right(board)
     return block if block.bit_count() < 2 else 0
 
 
-@urgency
-def own_open_four_before_block() -> tuple[str, ...]:
-    """As if an open four of one's own came before the opponent's five."""
-    return ("Win", "OpenFour", "BlockWin", "BlockOpenFour", "Random")
+SHELF.add_rows(
+    (parts.urgency, "own-open-four-before-block",
+     "As if an open four of one's own came before the opponent's five.",
+     lambda: ("Win", "OpenFour", "BlockWin", "BlockOpenFour", "Random")),
+    (parts.urgency, "block-before-win",
+     "As if blocking the opponent's five came before winning.",
+     lambda: ("BlockWin", "Win", "OpenFour", "BlockOpenFour", "Random")),
+    (parts.urgency, "block-before-open-four",
+     "As if blocking an open four came before making one.",
+     lambda: ("Win", "BlockWin", "BlockOpenFour", "OpenFour", "Random")),
+)  # fmt: skip
 
 
-@urgency
-def block_before_win() -> tuple[str, ...]:
-    """As if blocking the opponent's five came before winning."""
-    return ("BlockWin", "Win", "OpenFour", "BlockOpenFour", "Random")
-
-
-@urgency
-def block_before_open_four() -> tuple[str, ...]:
-    """As if blocking an open four came before making one."""
-    return ("Win", "BlockWin", "BlockOpenFour", "OpenFour", "Random")
-
-
-@completing
+@mistake(parts.completing)
 def rows_wrap_around(board: PolicyBoard, stones: int) -> int:
     """As if a row went on at the other edge of the board."""
     shape, width = board.grid, board.grid.columns
@@ -152,34 +135,28 @@ def rows_wrap_around(board: PolicyBoard, stones: int) -> int:
     return unpack(shape, found)
 
 
-@mistake(parts.lines)
-def falling_diagonals_missed(session: GomokuSession, shape: Grid) -> tuple[int, ...]:
-    """As if there were no lines that run down to the right."""
-    return steps(shape)[:3]
-
+SHELF.add_rows(
+    (parts.lines, "falling-diagonals-missed",
+     "As if there were no lines that run down to the right.",
+     lambda shape: steps(shape)[:3]),
+)  # fmt: skip
 
 # --- OpenFour ----------------------------------------------------------------------------------
 
-
-@open_four
-def open_four_without_empty_end(board: PolicyBoard) -> int:
-    """As if a four with one empty end were an open four."""
-    return open_fours(board.mine, board.empty, board.steps, int.__or__)
-
-
-@open_four
-def gapped_open_fours_missed(board: PolicyBoard) -> int:
-    """As if .X.XX. could not become an open four."""
-    return open_fours(board.mine, board.empty, board.steps, places=(0, 3))
-
-
-@open_four
-def diagonal_open_fours_missed(board: PolicyBoard) -> int:
-    """As if an open four lay in a row or a column, never on a diagonal."""
-    return open_fours(board.mine, board.empty, board.steps[:2])
+SHELF.add_rows(
+    (parts.open_four, "open-four-without-empty-end",
+     "As if a four with one empty end were an open four.",
+     lambda board: open_fours(board.mine, board.empty, board.steps, int.__or__)),
+    (parts.open_four, "gapped-open-fours-missed",
+     "As if .X.XX. could not become an open four.",
+     lambda board: open_fours(board.mine, board.empty, board.steps, places=(0, 3))),
+    (parts.open_four, "diagonal-open-fours-missed",
+     "As if an open four lay in a row or a column, never on a diagonal.",
+     lambda board: open_fours(board.mine, board.empty, board.steps[:2])),
+)  # fmt: skip
 
 
-@open_four
+@mistake(parts.open_four)
 def one_of_two_open_fours(board: PolicyBoard) -> int:
     """As if .XXX. with room on both sides had one move to an open four, at its far end."""
     found = 0
@@ -190,7 +167,7 @@ def one_of_two_open_fours(board: PolicyBoard) -> int:
     return found
 
 
-@open_four
+@mistake(parts.open_four)
 def edge_as_empty(board: PolicyBoard) -> int:
     """As if there were an empty point beyond the edge of the board."""
     up = board.grid.stride  # all is moved up, for there is nothing below row 0
@@ -200,7 +177,7 @@ def edge_as_empty(board: PolicyBoard) -> int:
     return found & board.empty
 
 
-@open_four
+@mistake(parts.open_four)
 def ends_of_split_three_listed(right: Moves, board: PolicyBoard) -> int:
     """As if the ends of .X.XX. made an open four, as the gap does."""
     found = right(board)
@@ -209,7 +186,7 @@ def ends_of_split_three_listed(right: Moves, board: PolicyBoard) -> int:
     return found
 
 
-@open_four
+@mistake(parts.open_four)
 def open_three_is_open_four(right: Moves, board: PolicyBoard) -> int:
     """As if three in a row with empty ends were an open four already."""
     found = right(board)
@@ -225,26 +202,18 @@ def open_three_is_open_four(right: Moves, board: PolicyBoard) -> int:
 
 # --- BlockOpenFour -----------------------------------------------------------------------------
 
-
-@block_open_four
-def random_where_block_exists(board: PolicyBoard) -> int:
-    """As if there were no moves of type BlockOpenFour."""
-    return 0
-
-
-@split
-def split_three_gap_alone(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if .OO.O. could be blocked in the gap alone."""
-    return gap(windows, step)
+SHELF.add_rows(
+    (parts.block_open_four, "random-where-block-exists",
+     "As if there were no moves of type BlockOpenFour.",
+     lambda board: 0),
+    (parts.split, "split-three-gap-alone", "As if .OO.O. could be blocked in the gap alone.",
+     lambda board, windows, step: gap(windows, step)),
+    (parts.split, "split-three-not-seen", "As if .OO.O. were no threat.",
+     lambda board, windows, step: 0),
+)  # fmt: skip
 
 
-@split
-def split_three_not_seen(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if .OO.O. were no threat."""
-    return 0
-
-
-@solid
+@mistake(parts.solid)
 def one_sided_three_not_seen(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if X.OOO.., a three that can grow to one side only, were no threat."""
     second, _, _, fifth = windows
@@ -252,75 +221,73 @@ def one_sided_three_not_seen(board: PolicyBoard, windows: Windows, step: int) ->
     return free | free << 4 * step
 
 
-@solid
-def third_block_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if X.OOO.. had two blocks: the third, two steps from the stones, is lost."""
-    return near_blocks(windows, step)
+SHELF.add_rows(
+    (parts.solid, "third-block-lost",
+     "As if X.OOO.. had two blocks: the third, two steps from the stones, is lost.",
+     lambda board, windows, step: near_blocks(windows, step)),
+)  # fmt: skip
 
 
-@solid
+@mistake(parts.solid)
 def third_block_lost_at_the_edge(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if |.OOO.. at the edge had two blocks: the third, two steps from the stones, is lost."""
     third = third_blocks(windows, step, lambda steps: shifted(board.grid.full, steps))
     return near_blocks(windows, step) | third
 
 
-@solid
+@mistake(parts.solid)
 def third_block_lost_beside_a_stone(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if X.OOO.., but not the same at the edge, had two blocks: the third is lost."""
     third = third_blocks(windows, step, lambda steps: ~shifted(board.mine, steps))
     return near_blocks(windows, step) | third
 
 
-@solid
+@mistake(parts.solid)
 def third_block_lost_below(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if ..OOO.X had two blocks where X.OOO.. has three: the third is lost on the left."""
     second, _, _, fifth = windows
     return near_blocks(windows, step) | (fifth & ~(second << step)) << 5 * step
 
 
-@solid
+@mistake(parts.solid)
 def third_block_lost_above(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if X.OOO.. had two blocks where ..OOO.X has three: the third is lost on the right."""
     second, _, _, fifth = windows
     return near_blocks(windows, step) | second & ~(fifth >> step)
 
 
-@split
+@mistake(parts.split)
 def split_three_lone_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if .OO.O. had two blocks: the third, beside the single stone, is lost."""
     _, third, fourth, _ = windows
     return gap(windows, step) | third << 5 * step | fourth
 
 
-@split
+@mistake(parts.split)
 def split_three_pair_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if .OO.O. had two blocks: the third, beside the two stones, is lost."""
     _, third, fourth, _ = windows
     return gap(windows, step) | third | fourth << 5 * step
 
 
-@split
+@mistake(parts.split)
 def mirrored_split_three_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if .OO.O. had three blocks, but its image .O.OO. two: the first end is lost."""
     _, third, fourth, _ = windows
     return gap(windows, step) | (third | fourth) << 5 * step | fourth
 
 
-def blocks_of_the_edge_and_gaps_alone() -> None:
-    """As if X.OOO.. had a third block at the edge only, and .OO.O. no block but the gap."""
-
-
 SHELF.add(
-    blocks_of_the_edge_and_gaps_alone,
+    "blocks-of-the-edge-and-gaps-alone",
+    "As if X.OOO.. had a third block at the edge only, and .OO.O. no block but the gap.",
     {
-        parts.split: without_session(split_three_gap_alone),
-        parts.solid: without_session(third_block_lost_beside_a_stone),
+        parts.split: lambda board, windows, step: gap(windows, step),
+        parts.solid: third_block_lost_beside_a_stone,
     },
 )
 
 
-@block_open_four
+@mistake(parts.block_open_four)
 def third_block_answered_is_lost(board: PolicyBoard) -> int:
     """As if the third block of X.OOO.. counted only where the opponent then has nothing urgent."""
     near = blocks(board, lambda *of: both_ends(*of) | gap(*of) | near_blocks(*of))
@@ -344,7 +311,7 @@ def shifted(points: int, steps: int) -> int:
     return points >> steps if steps > 0 else points << -steps
 
 
-@solid
+@mistake(parts.solid)
 def outer_points_block(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if every empty point of ..OOO.. were a block, the outer ones too."""
     second, _, _, fifth = windows
@@ -353,36 +320,26 @@ def outer_points_block(board: PolicyBoard, windows: Windows, step: int) -> int:
 
 
 @mistake(parts.block_open_four, is_open=True)
-def only_blocks_that_stop_all(
-    right: Callable[..., int], session: GomokuSession, board: PolicyBoard
-) -> int:
+def only_blocks_that_stop_all(right: Moves, board: PolicyBoard) -> int:
     """As if only a move counted that stops every open four."""
 
     def stops(bit: int) -> bool:
         return not open_fours(board.theirs, board.empty & ~bit, board.steps)
 
-    return sum(bit for bit in each_bit(right(session, board)) if stops(bit))
+    return sum(filter(stops, each_bit(right(board))))
 
 
 # --- the side, the policy and the end ----------------------------------------------------------
 
-
-@mistake(parts.side)
-def always_for_black(session: GomokuSession) -> int:
-    """As if it were always Black's turn."""
-    return BLACK
-
-
-@mistake(parts.policy_in_force)
-def random_policy_ignored(session: GomokuSession) -> str:
-    """As if policy_moves followed the rules under policy random too."""
-    return "rule_based"
-
-
-@mistake(parts.heading)
-def random_policy_has_no_type(right: Callable[..., str], session: GomokuSession, kind: str) -> str:
-    """As if the moves of type Random were listed without their type."""
-    return "" if kind == "Random" else right(session, kind)
+SHELF.add_rows(
+    (parts.side, "always-for-black", "As if it were always Black's turn.", lambda: BLACK),
+    (parts.policy_in_force, "random-policy-ignored",
+     "As if policy_moves followed the rules under policy random too.",
+     lambda: "rule_based"),
+    (parts.heading, "random-policy-has-no-type",
+     "As if the moves of type Random were listed without their type.",
+     lambda right, kind: "" if kind == "Random" else right(kind)),
+)  # fmt: skip
 
 
 @mistake("clear_board", "boardsize")
@@ -423,85 +380,58 @@ def policy_moves_passes_the_turn(right: Command, session: GomokuSession, words: 
 def list_after_the_end(right: Callable[..., str], session: GomokuSession) -> str:
     """As if there were moves after a five."""
     empty = session.game.position.empty
-    return _at_end(session, "Random", empty) if empty else right(session)
-
-
-@mistake(parts.policy_at_end)
-def rules_after_a_five(right: Callable[..., str], session: GomokuSession) -> str:
-    """As if the policy went on after a five, with all its rules."""
-    if not session.game.position.empty:
+    if not empty:
         return right(session)
-    board = PolicyBoard(session, parts.side(session))
-    return written(session, board, *considered(session, board, parts.policy_in_force(session)))
+    return parts.written(session, PolicyBoard(session, parts.side(session)), "Random", empty)
 
 
-def _at_end(session: GomokuSession, kind: str, moves: int) -> str:
-    return written(session, PolicyBoard(session, parts.side(session)), kind, moves)
-
-
-@mistake(parts.policy_at_end)
-def type_after_the_end(session: GomokuSession) -> str:
-    """As if there were a type, without moves, when the game is over."""
-    return "Random"
-
-
-@mistake(parts.policy_at_end)
-def type_on_a_full_board(right: Callable[..., str], session: GomokuSession) -> str:
-    """As if a full board, unlike a five, left the type Random, without moves."""
-    return right(session) if session.game.position.empty else "Random"
-
-
-@mistake(MOVES)
-def crash_on_a_full_board(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """As if there were always an empty point: on a full board policy_moves ends the program."""
-    return str(crash_without(session.game.position.empty, right, session, words))
-
+SHELF.add_rows(
+    (parts.policy_at_end, "rules-after-a-five",
+     "As if the policy went on after a five, with all its rules.",
+     lambda right, session: (
+         parts.moves_to_play(session) if session.game.position.empty else right(session))),
+    (parts.policy_at_end, "type-after-the-end",
+     "As if there were a type, without moves, when the game is over.",
+     lambda: "Random"),
+    (parts.policy_at_end, "type-on-a-full-board",
+     "As if a full board, unlike a five, left the type Random, without moves.",
+     lambda right, session: right(session) if session.game.position.empty else "Random"),
+    (MOVES, "crash-on-a-full-board",
+     "As if there were always an empty point: on a full board policy_moves ends the program.",
+     lambda right, session, words: crash_without(
+         session.game.position.empty, right, session, words)),
+)  # fmt: skip
 
 # --- the list ----------------------------------------------------------------------------------
 
 
 # The order is that of the legal moves, which is open from 10 by 10 on.
 @mistake(parts.place_of_move, is_open=True)
-def sorted_by_number(session: GomokuSession, point: Point) -> Point:
+def sorted_by_number(point: Point) -> Point:
     """As if A10 were sorted as a number, after A9."""
     return (point[1], point[0])
 
 
-@mistake(parts.place_of_move)
-def sorted_by_row(session: GomokuSession, point: Point) -> Point:
-    """As if moves were sorted by rows, A1 B1 C1."""
-    return point
-
-
-@mistake(parts.place_of_move)
-def rows_from_the_top(session: GomokuSession, point: Point) -> Point:
-    """As if only the columns were sorted: each is listed from the top down, A3 A2 A1."""
-    return (point[1], -point[0])
+SHELF.add_rows(
+    (parts.place_of_move, "sorted-by-row", "As if moves were sorted by rows, A1 B1 C1.",
+     lambda point: point),
+    (parts.place_of_move, "rows-from-the-top",
+     "As if only the columns were sorted: each is listed from the top down, A3 A2 A1.",
+     lambda point: (point[1], -point[0])),
+)  # fmt: skip
 
 
 @mistake(parts.listed)
-def third_blocks_twice(
-    right: Callable[..., list[Point]],
-    session: GomokuSession,
-    board: PolicyBoard,
-    kind: str,
-    moves: int,
-) -> list[Point]:
+def third_blocks_twice(right: Listed, board: PolicyBoard, kind: str, moves: int) -> list[Point]:
     """As if the third block of X.OOO.., two steps from the stones, were listed once more."""
     again = blocks(board, third_blocks) & moves if kind == "BlockOpenFour" else 0
-    return [*right(session, board, kind, moves), *board.grid.points(again)]
+    return [*right(board, kind, moves), *board.grid.points(again)]
 
 
 @mistake(parts.listed)
-def duplicates(
-    right: Callable[..., list[Point]],
-    session: GomokuSession,
-    board: PolicyBoard,
-    kind: str,
-    moves: int,
-) -> list[Point]:
+def duplicates(right: Listed, board: PolicyBoard, kind: str, moves: int) -> list[Point]:
     """As if a move were listed once for every line in which it is found."""
-    found = right(session, board, kind, moves)
+    found = right(board, kind, moves)
     if kind not in ("Win", "BlockWin"):
         return found
     stones, once = (board.mine if kind == "Win" else board.theirs), 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from oracle.errors import GtpError
 from oracle.gtp import protocol
+from oracle.mistakes import gomoku_parts as parts
 from oracle.mistakes.bank import Shelf, crash_without
-from oracle.mistakes.reference import gomoku as parts
-from oracle.mistakes.reference.gomoku import last_state, pack, row_of
+from oracle.mistakes.gomoku_parts import last_state, pack, row_of
 from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex
 from oracle.rules.go import find_captured, find_taken, legal
 from oracle.rules.gomoku import fives, fives_along, steps
@@ -27,13 +27,10 @@ mistake = SHELF.mistake
 RESULT = "gogui-rules_final_result"
 LEGAL = "gogui-rules_legal_moves"
 
-wins = SHELF.rule(parts.won)  # told the state, all stones of the color that played, the last one
+# --- who has won: told the state, all stones of the color that played, and the last one --------
 
 
-# --- who has won -------------------------------------------------------------------------------
-
-
-@wins
+@mistake(parts.won)
 def exactly_five(state: GomokuState, stones: int, last: int) -> bool:
     """As if six or more in a row did not win."""
     for step in steps(state.position.grid):
@@ -43,39 +40,31 @@ def exactly_five(state: GomokuState, stones: int, last: int) -> bool:
     return False
 
 
-@wins
+@mistake(parts.won)
 def four_wins(state: GomokuState, stones: int, last: int) -> bool:
     """As if four in a row won."""
     lines = (stones & stones >> s & stones >> 2 * s & stones >> 3 * s for s in directions(state))
     return any(lines)
 
 
-@wins
-def only_one_diagonal(state: GomokuState, stones: int, last: int) -> bool:
-    """As if lines that run down to the right did not win."""
-    return any(fives_along(stones, step) for step in directions(state)[:3])
+SHELF.add_rows(
+    (parts.won, "only-one-diagonal", "As if lines that run down to the right did not win.",
+     lambda state, stones, last: any(fives_along(stones, s) for s in directions(state)[:3])),
+    (parts.won, "no-diagonals", "As if only rows and columns won.",
+     lambda state, stones, last: any(fives_along(stones, s) for s in directions(state)[:2])),
+    (parts.won, "only-rows", "As if only rows won.",
+     lambda state, stones, last: bool(fives_along(stones, 1))),
+)  # fmt: skip
 
 
-@wins
-def no_diagonals(state: GomokuState, stones: int, last: int) -> bool:
-    """As if only rows and columns won."""
-    return any(fives_along(stones, step) for step in directions(state)[:2])
-
-
-@wins
-def only_rows(state: GomokuState, stones: int, last: int) -> bool:
-    """As if only rows won."""
-    return bool(fives_along(stones, 1))
-
-
-@wins
+@mistake(parts.won)
 def diagonal_of_knight_steps(state: GomokuState, stones: int, last: int) -> bool:
     """As if lines that run up to the right went two columns for each row, as a knight goes."""
     right, up, rising, falling = directions(state)
     return any(fives_along(stones, step) for step in (right, up, rising + 1, falling))
 
 
-@wins
+@mistake(parts.won)
 def wrap_around_the_edge(state: GomokuState, stones: int, last: int) -> bool:
     """As if a row went on at the other edge of the board."""
     width = state.position.grid.columns
@@ -83,17 +72,15 @@ def wrap_around_the_edge(state: GomokuState, stones: int, last: int) -> bool:
     return any(fives_along(flat, step) for step in (1, width, width + 1, width - 1))
 
 
-@wins
+@mistake(parts.won)
 def last_row_and_column_missed(state: GomokuState, stones: int, last: int) -> bool:
     """As if the last row and the last column were not on the board."""
     shape = state.position.grid
-    edge = row_of(shape, shape.rows - 1) | sum(
-        shape.bit((row, shape.columns - 1)) for row in range(shape.rows)
-    )
-    return bool(fives(shape, stones & ~edge))
+    column = sum(shape.bit((row, shape.columns - 1)) for row in range(shape.rows))
+    return bool(fives(shape, stones & ~(row_of(shape, shape.rows - 1) | column)))
 
 
-@wins
+@mistake(parts.won)
 def five_seen_from_its_end_only(state: GomokuState, stones: int, last: int) -> bool:
     """As if a five counted only when its last stone is at one of its ends."""
     for step in directions(state):
@@ -103,19 +90,19 @@ def five_seen_from_its_end_only(state: GomokuState, stones: int, last: int) -> b
     return False
 
 
-@wins
+@mistake(parts.won)
 def only_black_wins(state: GomokuState, stones: int, last: int) -> bool:
     """As if only Black could win."""
     return bool(stones == state.position.black and fives(state.position.grid, stones))
 
 
-@wins
-def nobody_wins(state: GomokuState, stones: int, last: int) -> bool:
-    """As if five in a row did not end the game."""
-    return False
+SHELF.add_rows(
+    (parts.won, "nobody-wins", "As if five in a row did not end the game.",
+     lambda state, stones, last: False),
+)  # fmt: skip
 
 
-@wins
+@mistake(parts.won)
 def stones_of_both_colors_in_line(state: GomokuState, stones: int, last: int) -> bool:
     """As if five stones in a row won, whatever their colors."""
     position = state.position
@@ -144,22 +131,22 @@ def winner_not_remembered(right: Command, session: GomokuSession, words: list[st
     return answer
 
 
-@mistake("boardsize", "clear_board")
-def winner_kept_on_new_board(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """As if the winner of one game had won the next one too."""
+def _keep_winner(right: Command, session: GomokuSession, words: list[str]) -> str:
     winner = session.game.winner
     right(session, words)
     last_state(session).winner = winner
     return ""
 
 
-@mistake("boardsize")
-def winner_kept_after_boardsize(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """As if boardsize, unlike clear_board, kept the winner of the game before."""
-    winner = session.game.winner
-    right(session, words)
-    last_state(session).winner = winner
-    return ""
+SHELF.add(
+    "winner-kept-on-new-board",
+    "As if the winner of one game had won the next one too.",
+    dict.fromkeys(("boardsize", "clear_board"), _keep_winner),
+)
+SHELF.add_rows(
+    ("boardsize", "winner-kept-after-boardsize",
+     "As if boardsize, unlike clear_board, kept the winner of the game before.", _keep_winner),
+)  # fmt: skip
 
 
 @mistake(RESULT, is_open=True)
@@ -168,57 +155,41 @@ def draw_before_win(right: Command, session: GomokuSession, words: list[str]) ->
     return right(session, words) if session.game.position.empty else "draw"
 
 
-@mistake(parts.going_on)
-def draw_one_move_early(right: Callable[..., str], session: GomokuSession) -> str:
-    """As if the game were drawn when a single point is empty, on which a stone may still win."""
-    return "draw" if session.game.position.empty.bit_count() == 1 else right(session)
-
-
-@mistake(parts.drawn)
-def full_board_unknown(session: GomokuSession) -> str:
-    """As if the game went on when the board is full."""
-    return "unknown"
-
-
-@mistake(parts.going_on)
-def no_winner_is_draw(session: GomokuSession) -> str:
-    """As if a game that nobody has won yet were a draw."""
-    return "draw"
-
-
-@mistake(RESULT)
-def result_crashes_on_empty_board(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """As if there were always a stone: on an empty board final_result ends the program."""
-    return str(crash_without(stones(session), right, session, words))
-
+SHELF.add_rows(
+    (parts.going_on, "draw-one-move-early",
+     "As if the game were drawn when a single point is empty, on which a stone may still win.",
+     lambda right, session: (
+         "draw" if session.game.position.empty.bit_count() == 1 else right(session))),
+    (parts.drawn, "full-board-unknown", "As if the game went on when the board is full.",
+     lambda: "unknown"),
+    (parts.going_on, "no-winner-is-draw", "As if a game that nobody has won yet were a draw.",
+     lambda: "draw"),
+    (RESULT, "result-crashes-on-empty-board",
+     "As if there were always a stone: on an empty board final_result ends the program.",
+     lambda right, session, words: crash_without(stones(session), right, session, words)),
+)  # fmt: skip
 
 # --- play --------------------------------------------------------------------------------------
 
-
-@mistake(parts.order_of_reasons)
-def error_order(session: GomokuSession) -> tuple[str, ...]:
-    """As if the point were checked before the color."""
-    return ("wrong coordinate", "occupied", "wrong color")
-
-
-@mistake(parts.refuse)
-def error_copies_both_arguments(
-    right: Callable[..., str], session: GomokuSession, words: list[str], argument: str, reason: str
-) -> str:
-    """As if an error named both arguments of play, not the one that is wrong."""
-    return right(session, words, " ".join(words), reason)
+SHELF.add_rows(
+    (parts.order_of_reasons, "error-order", "As if the point were checked before the color.",
+     lambda: ("wrong coordinate", "occupied", "wrong color")),
+    (parts.refuse, "error-copies-both-arguments",
+     "As if an error named both arguments of play, not the one that is wrong.",
+     lambda right, words, argument, reason: right(words, " ".join(words), reason)),
+)  # fmt: skip
 
 
 @mistake(parts.error)
-def errors_fail(session: GomokuSession, text: str) -> str:
+def errors_fail(text: str) -> str:
     """As if an illegal move were answered with a GTP error, ? instead of =."""
     raise GtpError(text)
 
 
-@mistake(parts.error)
-def errors_silent(session: GomokuSession, text: str) -> str:
-    """As if an illegal move were answered with nothing."""
-    return ""
+SHELF.add_rows(
+    (parts.error, "errors-silent", "As if an illegal move were answered with nothing.",
+     lambda text: ""),
+)  # fmt: skip
 
 
 @mistake(parts.point_named)
@@ -234,10 +205,7 @@ def row_above_9_not_read(right: Command, session: GomokuSession, words: list[str
     return right(session, [words[0], words[1][:2]])
 
 
-def occupied_not_checked(
-    right: Faults, session: GomokuSession, words: list[str]
-) -> dict[str, str]:
-    """As if a stone could be put on another."""
+def _not_occupied(right: Faults, session: GomokuSession, words: list[str]) -> dict[str, str]:
     return {reason: word for reason, word in right(session, words).items() if reason != "occupied"}
 
 
@@ -248,7 +216,11 @@ def _put_on_another(right: Put, session: GomokuSession, color: int, point: Point
         last_state(session).position = session.game.position.place(point, color)
 
 
-SHELF.add(occupied_not_checked, {parts.faults: occupied_not_checked, parts.place: _put_on_another})
+SHELF.add(
+    "occupied-not-checked",
+    "As if a stone could be put on another.",
+    {parts.faults: _not_occupied, parts.place: _put_on_another},
+)
 
 
 @mistake(parts.refuse)
@@ -305,62 +277,46 @@ def suicide_refused_as_in_go(
     if wrong:
         return wrong
     color, point = protocol.color(words, 0), parts.point_named(session, words[1])
-    return {"occupied": words[1]} if _is_suicide(session, color, point) else {}
-
-
-def _is_suicide(session: GomokuSession, color: int, point: Point) -> bool:
     after = session.game.position.place(point, color)
     shape, mine, theirs = after.grid, after.stones(color), after.stones(opponent(color))
     is_dead = shape.bit(point) & find_captured(shape, mine, theirs)
-    return bool(is_dead and not find_captured(shape, theirs, mine))
+    is_suicide = is_dead and not find_captured(shape, theirs, mine)
+    return {"occupied": words[1]} if is_suicide else {}
 
 
 # --- legal moves -------------------------------------------------------------------------------
 
-
-@mistake(parts.place_in_list)
-def sorted_by_rows(session: GomokuSession, point: Point) -> Point:
-    """As if moves were sorted by rows, a1 b1 c1."""
-    return point
-
-
-@mistake(parts.place_in_list)
-def legal_moves_from_the_top(session: GomokuSession, point: Point) -> Point:
-    """As if only the columns were sorted: each is listed from the top down, a3 a2 a1."""
-    return (point[1], -point[0])
+SHELF.add_rows(
+    (parts.place_in_list, "sorted-by-rows", "As if moves were sorted by rows, a1 b1 c1.",
+     lambda point: point),
+    (parts.place_in_list, "legal-moves-from-the-top",
+     "As if only the columns were sorted: each is listed from the top down, a3 a2 a1.",
+     lambda point: (point[1], -point[0])),
+)  # fmt: skip
 
 
 @mistake(parts.place_in_list, is_open=True)
-def sorted_as_numbers(session: GomokuSession, point: Point) -> Point:
+def sorted_as_numbers(point: Point) -> Point:
     """As if a10 were sorted as a number, after a9."""
     return (point[1], point[0])
 
 
-@mistake(LEGAL)
-def brackets_for_an_empty_list(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """As if an empty list were written []."""
-    return right(session, words) or "[]"
-
-
-@mistake(parts.free_after_the_end)
-def moves_after_the_end(session: GomokuSession) -> int:
-    """As if there were legal moves after a five."""
-    return session.game.position.empty
-
-
-@mistake(parts.free)
-def occupied_points_listed(session: GomokuSession) -> int:
-    """As if occupied points were legal moves."""
-    return session.game.position.grid.full
-
+SHELF.add_rows(
+    (LEGAL, "brackets-for-an-empty-list", "As if an empty list were written [].",
+     lambda right, session, words: right(session, words) or "[]"),
+    (parts.free_after_the_end, "moves-after-the-end", "As if there were legal moves after a five.",
+     lambda session: session.game.position.empty),
+    (parts.free, "occupied-points-listed", "As if occupied points were legal moves.",
+     lambda session: session.game.position.grid.full),
+)  # fmt: skip
 
 # --- genmove -----------------------------------------------------------------------------------
 
-
-@mistake(parts.after_five)
-def resign_for_the_wrong_side(session: GomokuSession, color: int) -> str | None:
-    """As if the winner had to resign, and the loser only passed."""
-    return "resign" if session.game.winner == color else "pass"
+SHELF.add_rows(
+    (parts.after_five, "resign-for-the-wrong-side",
+     "As if the winner had to resign, and the loser only passed.",
+     lambda session, color: "resign" if session.game.winner == color else "pass"),
+)  # fmt: skip
 
 
 @mistake(parts.after_five)
@@ -371,21 +327,17 @@ def never_resigns(session: GomokuSession, color: int) -> str | None:
     return "resign" if session.game.winner == opponent(color) else "pass"
 
 
-@mistake(parts.full_board)
-def resigns_a_draw(session: GomokuSession, color: int) -> str | None:
-    """As if genmove resigned on a full board, instead of passing."""
-    return "resign"
-
-
-@mistake(parts.put_own)
-def genmove_does_not_place(session: GomokuSession, color: int, point: Point) -> None:
-    """As if genmove named a move without playing it."""
-
-
-@mistake(parts.color_told)
-def genmove_plays_for_side_to_move(session: GomokuSession, words: list[str]) -> int:
-    """As if genmove played for the side to move, whatever color it is told."""
-    return session.game.to_play
+SHELF.add_rows(
+    (parts.full_board, "resigns-a-draw",
+     "As if genmove resigned on a full board, instead of passing.",
+     lambda color: "resign"),
+    (parts.put_own, "genmove-does-not-place",
+     "As if genmove named a move without playing it.",
+     lambda color, point: None),
+    (parts.color_told, "genmove-plays-for-side-to-move",
+     "As if genmove played for the side to move, whatever color it is told.",
+     lambda session, words: session.game.to_play),
+)  # fmt: skip
 
 
 @mistake(parts.choices)
@@ -396,18 +348,12 @@ def genmove_refuses_suicide(right: Callable[..., int], session: GomokuSession, c
     return right(session, color) & legal(position.grid, mine, theirs)
 
 
-@mistake(parts.choices)
-def genmove_crashes_on_empty_board(
-    right: Callable[..., int], session: GomokuSession, color: int
-) -> int:
-    """As if there were always a stone: on an empty board genmove ends the program."""
-    return int(crash_without(stones(session), right, session, color))
-
-
-@mistake(parts.at_end)
-def genmove_crashes_on_full_board(
-    right: Callable[..., str | None], session: GomokuSession, color: int
-) -> str | None:
-    """As if there were always a point to choose: on a full board genmove ends the program."""
-    answer: str | None = crash_without(session.game.position.empty, right, session, color)
-    return answer
+SHELF.add_rows(
+    (parts.choices, "genmove-crashes-on-empty-board",
+     "As if there were always a stone: on an empty board genmove ends the program.",
+     lambda right, session, color: crash_without(stones(session), right, session, color)),
+    (parts.at_end, "genmove-crashes-on-full-board",
+     "As if there were always a point to choose: on a full board genmove ends the program.",
+     lambda right, session, color: crash_without(
+         session.game.position.empty, right, session, color)),
+)  # fmt: skip

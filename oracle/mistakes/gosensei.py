@@ -1,38 +1,122 @@
-"""Mistakes in the three options of gosensei.txt."""
+"""The three options of gosensei.txt in parts, and mistakes in them."""
 
 from __future__ import annotations
 
 from oracle.answers import gosensei as answers
-from oracle.boards.gosensei import parse_gosensei
+from oracle.boards import Snapshot, SnapshotChoice, decode, read_bytes
+from oracle.boards.gosensei import parse_gosensei, read_gosensei
 from oracle.errors import FormatError
-from oracle.mistakes.bank import Shelf
-from oracle.mistakes.reference import gosensei as parts
+from oracle.gtp import common
+from oracle.mistakes.bank import EnginePart, Route, Shelf, part, told_by
 from oracle.position import BLACK, WHITE, Grid, Position
 from oracle.rules import go as rules
 from oracle.rules.flood import flood_diagonally, neighbours, regions
-from oracle.rules.go import reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from oracle.gtp.common import Reader
     from oracle.gtp.gosensei import GosenseiSession
     from oracle.gtp.protocol import Command
 
     EyeRule = Callable[[Grid, int, int], int]
     Number = Callable[[Position], int]
-    Spaces = Callable[[Position], list[int]]
 
-SHELF = Shelf("gosensei", parts.ROUTES)
+# --- the right answers -------------------------------------------------------------------------
+
+# The eyes, which two eyes hang on as well.
+eyes = EnginePart(lambda _, shape, mine, theirs: rules.eyes(shape, mine, theirs))
+
+
+def _eyes_of(session: GosenseiSession, position: Position) -> int:
+    return int(eyes(session, position.grid, position.black, position.white))
+
+
+number_of_eyes = EnginePart(
+    lambda session, position: _eyes_of(session, position).bit_count(), (eyes,)
+)
+
+
+@part()
+def near(session: GosenseiSession, shape: Grid, mask: int) -> int:
+    """Return those of the eyes that have another near them."""
+    by = rules.company(shape, mask, 2, shape.columns)
+    by |= rules.company(shape, mask, shape.rows, 2)
+    return mask & by
+
+
+@part(eyes, near)
+def number_of_two_eyes(session: GosenseiSession, position: Position) -> int:
+    """Return how many two eyes there are."""
+    return int(near(session, position.grid, _eyes_of(session, position)).bit_count())
+
+
+@part()
+def spaces(session: GosenseiSession, position: Position) -> list[int]:
+    """Return the points of each eye space."""
+    found = rules.eye_spaces(position.grid, position.black, position.white)
+    return list(regions(position.grid, found))
+
+
+worth = EnginePart(lambda _, space: 1)  # what an eye space counts
+
+
+@part(spaces, worth)
+def number_of_spaces(session: GosenseiSession, position: Position) -> int:
+    """Return how many eye spaces there are."""
+    return sum(worth(session, space) for space in spaces(session, position))
+
+
+text = EnginePart(lambda _, content: content)  # what a board file is read as
+
+
+def _reader(session: GosenseiSession) -> Reader:
+    """Return how the session reads the bytes of a board file."""
+
+    def read(data: bytes, file: str | None, choice: SnapshotChoice | None) -> Snapshot:
+        return read_gosensei(text(session, decode(data)).encode(), file)
+
+    return read
+
+
+def _eyes(session: GosenseiSession, words: list[str]) -> str:
+    return answers.eyes_sentence(number_of_eyes(session, session.game.position))
+
+
+def _two_eyes(session: GosenseiSession, words: list[str]) -> str:
+    return answers.two_eyes_sentence(number_of_two_eyes(session, session.game.position))
+
+
+def _eye_spaces(session: GosenseiSession, words: list[str]) -> str:
+    return answers.eye_spaces_sentence(number_of_spaces(session, session.game.position))
+
+
+def _load_board(session: GosenseiSession, words: list[str]) -> str:
+    common.load_board(session, words, _reader(session))
+    return ""
+
+
+def _is_valid(session: GosenseiSession, words: list[str]) -> str:
+    path = common.filename(words)
+    try:
+        _reader(session)(read_bytes(path, session.folder), path, None)
+    except FormatError:
+        return "false"
+    return "true"
+
+
+SHELF = Shelf(
+    "gosensei",
+    {
+        "eyes": Route(_eyes, (number_of_eyes,)),
+        "twoeyes": Route(_two_eyes, (number_of_two_eyes,)),
+        "eyespaces": Route(_eye_spaces, (number_of_spaces,)),
+        "load_board": Route(_load_board, (text,)),
+        "is_valid": Route(_is_valid, (text,)),
+    },
+)
 mistake = SHELF.mistake
-
-eye = SHELF.rule(parts.eyes)
-number_of_eyes = SHELF.rule(parts.number_of_eyes)
-two_eyes = SHELF.rule(parts.near)  # told the eyes, returns those that count
-number_of_two_eyes = SHELF.rule(parts.number_of_two_eyes)
-spaces = SHELF.rule(parts.spaces)
-worth_of_space = SHELF.rule(parts.worth)
-number_of_spaces = SHELF.rule(parts.number_of_spaces)
 
 
 def surrounded(shape: Grid, mine: int, theirs: int) -> int:
@@ -49,21 +133,20 @@ def corners_not_mine(shape: Grid, mine: int, board: int) -> list[int]:
 
 # --- eyes --------------------------------------------------------------------------------------
 
+SHELF.add_rows(
+    (eyes, "eyes-without-diagonals", "As if diagonal neighbors did not matter to an eye.",
+     surrounded),
+)  # fmt: skip
 
-@eye
-def eyes_without_diagonals(shape: Grid, mine: int, theirs: int) -> int:
-    """As if diagonal neighbors did not matter to an eye."""
-    return surrounded(shape, mine, theirs)
 
-
-@eye
+@mistake(eyes)
 def all_diagonals_needed(shape: Grid, mine: int, theirs: int) -> int:
     """As if no diagonal neighbor of an eye might be missing."""
     missing = corners_not_mine(shape, mine, shape.full)
     return surrounded(shape, mine, theirs) & ~(missing[0] | missing[1] | missing[2] | missing[3])
 
 
-@eye
+@mistake(eyes)
 def two_diagonals_may_miss(shape: Grid, mine: int, theirs: int) -> int:
     """As if two diagonal neighbors of an eye might be missing."""
     one, two, three, four = corners_not_mine(shape, mine, shape.full)
@@ -71,20 +154,20 @@ def two_diagonals_may_miss(shape: Grid, mine: int, theirs: int) -> int:
     return surrounded(shape, mine, theirs) & ~several
 
 
-@eye
+@mistake(eyes)
 def edge_eyes_need_all_diagonals(right: EyeRule, shape: Grid, mine: int, theirs: int) -> int:
     """As if no diagonal neighbor might be missing at the edge of the board."""
     inner = shape.full & ~edge(shape)
     return right(shape, mine, theirs) & inner | all_diagonals_needed(shape, mine, theirs) & ~inner
 
 
-@eye
+@mistake(eyes)
 def beyond_the_edge_is_missing(right: EyeRule, shape: Grid, mine: int, theirs: int) -> int:
     """As if diagonal points beyond the edge of the board were missing."""
     return right(shape, mine, theirs) & ~edge(shape)
 
 
-@eye
+@mistake(eyes)
 def only_inner_neighbors(shape: Grid, mine: int, theirs: int) -> int:
     """As if a point at the edge were surrounded when all but one of its neighbors are."""
     foreign = shape.full & ~mine
@@ -95,7 +178,7 @@ def only_inner_neighbors(shape: Grid, mine: int, theirs: int) -> int:
     return foreign & ~theirs & ~near & ~rules.false_corners(shape, mine)
 
 
-@eye
+@mistake(eyes)
 def missing_diagonal_must_be_empty(right: EyeRule, shape: Grid, mine: int, theirs: int) -> int:
     """As if a missing diagonal neighbor might be empty, but not white."""
     one, two, three, four = corners_not_mine(shape, ~theirs, theirs)
@@ -110,13 +193,13 @@ def edge(shape: Grid) -> int:
     )
 
 
-@number_of_eyes
-def white_eyes_too(right: Number, position: Position) -> int:
-    """As if White's eyes were counted too."""
-    return right(position) + len(answers.eyes(position, WHITE))
+SHELF.add_rows(
+    (number_of_eyes, "white-eyes-too", "As if White's eyes were counted too.",
+     lambda right, position: right(position) + len(answers.eyes(position, WHITE))),
+)  # fmt: skip
 
 
-@number_of_eyes
+@mistake(number_of_eyes)
 def stones_are_eyes(right: Number, position: Position) -> int:
     """As if a black point in the middle of black stones were an eye."""
     shape, black = position.grid, position.black
@@ -127,85 +210,57 @@ def stones_are_eyes(right: Number, position: Position) -> int:
 
 # --- two eyes ----------------------------------------------------------------------------------
 
-
-@two_eyes
-def two_eyes_by_distance_1(shape: Grid, mask: int) -> int:
-    """As if two eyes had to be within one row and column."""
-    return mask & rules.company(shape, mask, 1, 1)
-
-
-@two_eyes
-def two_eyes_by_distance_3(shape: Grid, mask: int) -> int:
-    """As if two eyes might be three rows and columns apart."""
-    return mask & rules.company(shape, mask, 3, 3)
-
-
-@two_eyes
-def every_eye_is_two_eyes(shape: Grid, mask: int) -> int:
-    """As if every eye were one of two eyes, wherever the others are."""
-    return mask
-
-
-@two_eyes
-def all_eyes_when_two_exist(shape: Grid, mask: int) -> int:
-    """As if all eyes were two eyes when there are at least two of them."""
-    return mask if mask.bit_count() > 1 else 0
-
-
-@number_of_two_eyes
-def two_eyes_divided_by_two(right: Number, position: Position) -> int:
-    """As if two eyes were counted in pairs: the number is divided by two."""
-    return right(position) // 2
-
-
-@two_eyes
-def two_eyes_in_one_line(shape: Grid, mask: int) -> int:
-    """As if two eyes had to be in one row or one column."""
-    return mask & (rules.company(shape, mask, 2, 0) | rules.company(shape, mask, 0, 2))
-
+SHELF.add_rows(
+    (near, "two-eyes-by-distance-1", "As if two eyes had to be within one row and column.",
+     lambda shape, mask: mask & rules.company(shape, mask, 1, 1)),
+    (near, "two-eyes-by-distance-3", "As if two eyes might be three rows and columns apart.",
+     lambda shape, mask: mask & rules.company(shape, mask, 3, 3)),
+    (near, "every-eye-is-two-eyes",
+     "As if every eye were one of two eyes, wherever the others are.",
+     lambda shape, mask: mask),
+    (near, "all-eyes-when-two-exist",
+     "As if all eyes were two eyes when there are at least two of them.",
+     lambda shape, mask: mask if mask.bit_count() > 1 else 0),
+    (number_of_two_eyes, "two-eyes-divided-by-two",
+     "As if two eyes were counted in pairs: the number is divided by two.",
+     lambda right, position: right(position) // 2),
+    (near, "two-eyes-in-one-line", "As if two eyes had to be in one row or one column.",
+     lambda shape, mask: (
+         mask & (rules.company(shape, mask, 2, 0) | rules.company(shape, mask, 0, 2)))),
+)  # fmt: skip
 
 # --- eye spaces --------------------------------------------------------------------------------
 
 
-@spaces
+@mistake(spaces)
 def spaces_touching_white(position: Position) -> list[int]:
     """As if an eye space might touch white stones."""
-    by_black, _ = reach(position.grid, position.black, position.white)
+    by_black, _ = rules.reach(position.grid, position.black, position.white)
     return list(regions(position.grid, by_black & position.empty))
 
 
-@spaces
+@mistake(spaces)
 def spaces_of_several_chains(position: Position) -> list[int]:
     """As if the stones around an eye space need not be connected."""
-    by_black, by_white = reach(position.grid, position.black, position.white)
+    by_black, by_white = rules.reach(position.grid, position.black, position.white)
     return list(regions(position.grid, by_black & position.empty & ~by_white))
 
 
-@number_of_spaces
-def outside_is_a_space(right: Number, position: Position) -> int:
-    """As if the empty points outside were an eye space."""
-    return right(position) + bool(position.empty & edge(position.grid))
+SHELF.add_rows(
+    (number_of_spaces, "outside-is-a-space", "As if the empty points outside were an eye space.",
+     lambda right, position: right(position) + bool(position.empty & edge(position.grid))),
+    (number_of_spaces, "empty-board-is-a-space", "As if the empty board were an eye space.",
+     lambda right, position: right(position) if position.black or position.white else 1),
+    (worth, "points-of-spaces", "As if the points of eye spaces were counted, not the spaces.",
+     lambda space: space.bit_count()),
+    (spaces, "spaces-at-the-edge-missed",
+     "As if an eye space could not lie at the edge of the board.",
+     lambda right, position: [
+         space for space in right(position) if not space & edge(position.grid)]),
+)  # fmt: skip
 
 
-@number_of_spaces
-def empty_board_is_a_space(right: Number, position: Position) -> int:
-    """As if the empty board were an eye space."""
-    return right(position) if position.black or position.white else 1
-
-
-@worth_of_space
-def points_of_spaces(space: int) -> int:
-    """As if the points of eye spaces were counted, not the spaces."""
-    return space.bit_count()
-
-
-@spaces
-def spaces_at_the_edge_missed(right: Spaces, position: Position) -> list[int]:
-    """As if an eye space could not lie at the edge of the board."""
-    return [space for space in right(position) if not space & edge(position.grid)]
-
-
-@spaces
+@mistake(spaces)
 def spaces_joined_by_diagonals(position: Position) -> list[int]:
     """As if empty points were connected along diagonals too."""
     found, left = [], position.empty
@@ -218,8 +273,8 @@ def spaces_joined_by_diagonals(position: Position) -> list[int]:
     return found
 
 
-@spaces
-def white_spaces_too(right: Spaces, position: Position) -> list[int]:
+@mistake(spaces)
+def white_spaces_too(right: Callable[[Position], list[int]], position: Position) -> list[int]:
     """As if White's eye spaces were counted too."""
     white = rules.eye_spaces(position.grid, position.white, position.black)
     return [*right(position), *regions(position.grid, white)]
@@ -270,11 +325,7 @@ def no_full_stop(right: Command, session: GosenseiSession, words: list[str]) -> 
 
 def reading(function: Callable[[str], str]) -> None:
     """Register a program that reads a board file as if it were another text."""
-
-    def text(right: Callable[..., str], session: GosenseiSession, content: str) -> str:
-        return function(right(session, content))
-
-    SHELF.add(function, {parts.text: text})
+    SHELF.add(*told_by(function), {text: lambda right, content: function(right(content))})
 
 
 def _stones(text: str) -> list[list[str]]:
@@ -319,16 +370,15 @@ def second_stone_of_a_color_allowed(text: str) -> str:
 @reading
 def bad_lines_skipped(text: str) -> str:
     """As if lines with an error could be left out."""
-    good = [line for line in text.splitlines() if _reads(line)]
-    return "\n".join(good)
 
+    def is_good(line: str) -> bool:
+        try:
+            parse_gosensei(line)
+        except FormatError:
+            return False
+        return True
 
-def _reads(line: str) -> bool:
-    try:
-        parse_gosensei(line)
-    except FormatError:
-        return False
-    return True
+    return "\n".join(filter(is_good, text.splitlines()))
 
 
 @mistake("is_valid")
@@ -345,8 +395,7 @@ def checking_loads_the_board(right: Command, session: GosenseiSession, words: li
 @mistake("display")
 def upside_down(right: Command, session: GosenseiSession, words: list[str]) -> str:
     """As if row 1 were at the top."""
-    position = session.game.position
-    rows = position.to_rows()
+    rows = session.game.position.to_rows()
     turned = session.new_game(Position.from_rows(rows[::-1]), BLACK)
     game, session.game = session.game, turned
     answer = right(session, words)

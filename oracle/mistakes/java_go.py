@@ -1,4 +1,4 @@
-"""Mistakes in the three methods of java-go.txt and in its game."""
+"""The three methods of java-go.txt and its game in parts, and mistakes in them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from itertools import pairwise
 from oracle.answers import java_go as answers
 from oracle.games.go import EITHER_FIRST, GoGame
 from oracle.gtp import protocol
-from oracle.gtp.java_go import JavaGoSession, color_subject, point_subject
-from oracle.mistakes.bank import Crash, Shelf
-from oracle.mistakes.reference import java_go as parts
+from oracle.gtp.java_go import JavaGoSession, color_subject, move_subject, point_subject
+from oracle.mistakes.bank import Crash, EnginePart, Route, Shelf, part
 from oracle.position import BLACK, EMPTY, NAMES, WHITE, Point, Position, opponent
 from oracle.rules import go
 from oracle.rules.flood import flood, flood_diagonally, neighbours
@@ -23,18 +22,68 @@ if TYPE_CHECKING:
 
     Captured = Callable[[Position, Point], bool]
     Legal = Callable[[Position, Point, int], bool]
-    Points = Callable[[Position, int], int]  # of a color
 
-SHELF = Shelf("java-go", parts.ROUTES)
+# --- the right answers -------------------------------------------------------------------------
+
+asked_about = EnginePart(point_subject)  # the board and the point that isCaptured is asked about
+captured_stone = EnginePart(lambda _, position, point: answers.is_captured(position, point))
+captured_space = EnginePart(lambda _, position, point: answers.is_captured(position, point))
+# The stones that are points of a color, and the empty points, prisoners taken off.
+prisoners = EnginePart(
+    lambda _, position, color: answers.prisoners_and_territory(position, color)[0]
+)
+territory = EnginePart(
+    lambda _, position, color: answers.prisoners_and_territory(position, color)[1]
+)
+total = EnginePart(lambda _, dead, empty: dead.bit_count() + empty.bit_count())
+
+
+@part(prisoners, territory, total)
+def points(session: JavaGoSession, position: Position, color: int) -> int:
+    """Return the points of a color."""
+    both = prisoners(session, position, color), territory(session, position, color)
+    return int(total(session, *both))
+
+
+# Whether a stone is legal on a board; the game asks it too, and knows ko besides.
+allowed = EnginePart(lambda _, position, point, color: answers.is_legal(position, point, color))
+# Whether isLegal, which sees one board, refuses a stone for ko, and whether the game does.
+ko_of_board = EnginePart(lambda _, position, point, color: False)
+ko_of_game = EnginePart(
+    lambda session, position, point, color: session.game.refusal(color, point) == "ko"
+)
+
+
+def _is_captured(session: JavaGoSession, words: list[str]) -> str:
+    position, point = asked_about(session, words)
+    kind = captured_stone if position.color_at(point) else captured_space
+    return protocol.boolean(kind(session, position, point))
+
+
+def _score(session: JavaGoSession, words: list[str]) -> str:
+    return str(points(session, *color_subject(session, words)))
+
+
+def _is_legal(session: JavaGoSession, words: list[str]) -> str:
+    move = move_subject(session, words)
+    return protocol.boolean(not ko_of_board(session, *move) and allowed(session, *move))
+
+
+def _can_play(session: JavaGoSession, words: list[str]) -> str:
+    move = move_subject(session, words)
+    return protocol.boolean(not ko_of_game(session, *move) and allowed(session, *move))
+
+
+SHELF = Shelf(
+    "java-go",
+    {
+        "is_captured": Route(_is_captured, (asked_about, captured_stone, captured_space)),
+        "score": Route(_score, (points,)),
+        "is_legal": Route(_is_legal, (ko_of_board, allowed)),
+        "can_play": Route(_can_play, (ko_of_game, allowed)),
+    },
+)
 mistake = SHELF.mistake
-
-captured_stone = SHELF.rule(parts.captured_stone)
-captured_space = SHELF.rule(parts.captured_space)
-prisoners = SHELF.rule(parts.prisoners)
-territory = SHELF.rule(parts.territory)
-total = SHELF.rule(parts.total)
-scores = SHELF.rule(parts.points)
-allows = SHELF.rule(parts.allowed)
 
 
 def sides(position: Position, color: int) -> tuple[int, int]:
@@ -50,38 +99,34 @@ def last_state(session: JavaGoSession) -> Any:
 # --- isCaptured --------------------------------------------------------------------------------
 
 
-@captured_stone
+@mistake(captured_stone)
 def single_stones_only(position: Position, point: Point) -> bool:
     """As if a stone were captured when its own four neighbors are not empty."""
     return not neighbours(position.grid, position.grid.bit(point)) & position.empty
 
 
-@captured_stone
+@mistake(captured_stone)
 def surrounded_by_opponent_only(position: Position, point: Point) -> bool:
     """As if a stone were captured only when all its four neighbors are the opponent's."""
     color, shape = position.color_at(point), position.grid
     return not neighbours(shape, shape.bit(point)) & ~position.stones(opponent(color))
 
 
-@captured_space
-def empty_points_never_captured(position: Position, point: Point) -> bool:
-    """As if only stones could be captured, not territory."""
-    return False
+SHELF.add_rows(
+    (captured_space, "empty-points-never-captured",
+     "As if only stones could be captured, not territory.",
+     lambda position, point: False),
+    (captured_stone, "stones-never-captured",
+     "As if only territory could be captured, not stones.",
+     lambda position, point: False),
+    (captured_space, "empty-board-captured",
+     "As if a region that touches no stone were captured.",
+     lambda right, position, point: (
+         not (position.black or position.white) or right(position, point))),
+)  # fmt: skip
 
 
-@captured_stone
-def stones_never_captured(position: Position, point: Point) -> bool:
-    """As if only territory could be captured, not stones."""
-    return False
-
-
-@captured_space
-def empty_board_captured(right: Captured, position: Position, point: Point) -> bool:
-    """As if a region that touches no stone were captured."""
-    return not (position.black or position.white) or right(position, point)
-
-
-@captured_space
+@mistake(captured_space)
 def regions_not_flooded(position: Position, point: Point) -> bool:
     """As if an empty point were captured when its own neighbors are of one color."""
     beside = neighbours(position.grid, position.grid.bit(point))
@@ -89,13 +134,13 @@ def regions_not_flooded(position: Position, point: Point) -> bool:
     return sum(colors) == 1 and not beside & position.empty
 
 
-@captured_space
+@mistake(captured_space)
 def shared_regions_captured(position: Position, point: Point) -> bool:
     """As if an empty region were captured whatever colors it touches."""
     return bool(position.black or position.white)
 
 
-@captured_stone
+@mistake(captured_stone)
 def diagonal_chains(position: Position, point: Point) -> bool:
     """As if stones were connected along diagonals."""
     color, shape = position.color_at(point), position.grid
@@ -103,21 +148,17 @@ def diagonal_chains(position: Position, point: Point) -> bool:
     return not go.liberties(shape, chain, position.black | position.white)
 
 
-@captured_stone
+@mistake(captured_stone)
 def diagonal_liberties(position: Position, point: Point) -> bool:
     """As if diagonal points were liberties."""
     color, shape = position.color_at(point), position.grid
     chain = flood(shape, shape.bit(point), position.stones(color))
-    return not flood_diagonally(shape, chain, shape.full) & position.empty & _near(position, chain)
-
-
-def _near(position: Position, chain: int) -> int:
-    """Return the points at most one step from a chain, diagonally too."""
     row = chain | chain << 1 | chain >> 1
-    return row | row << position.grid.stride | row >> position.grid.stride
+    near = row | row << shape.stride | row >> shape.stride
+    return not flood_diagonally(shape, chain, shape.full) & position.empty & near
 
 
-@captured_stone
+@mistake(captured_stone)
 def edge_is_a_liberty(right: Captured, position: Position, point: Point) -> bool:
     """As if a chain at the edge of the board had a liberty beyond it."""
     shape = position.grid
@@ -148,7 +189,7 @@ def is_captured_reads_past_column_0(
     return right(session, words)
 
 
-@mistake(parts.asked_about)
+@mistake(asked_about)
 def rows_and_columns_exchanged(session: JavaGoSession, words: list[str]) -> tuple[Position, Point]:
     """As if x were the row and y the column."""
     position, (row, column) = point_subject(session, words)
@@ -159,26 +200,18 @@ def rows_and_columns_exchanged(session: JavaGoSession, words: list[str]) -> tupl
 
 # --- score -------------------------------------------------------------------------------------
 
-
-@total
-def prisoners_once(dead: int, empty: int) -> int:
-    """As if a captured stone on the board were one point, not two."""
-    return (dead | empty).bit_count()
-
-
-@prisoners
-def prisoners_for_their_own_color(position: Position, color: int) -> int:
-    """As if a captured stone were a point for its own color."""
-    return go.find_captured(position.grid, *sides(position, color))
+SHELF.add_rows(
+    (total, "prisoners-once", "As if a captured stone on the board were one point, not two.",
+     lambda dead, empty: (dead | empty).bit_count()),
+    (prisoners, "prisoners-for-their-own-color",
+     "As if a captured stone were a point for its own color.",
+     lambda position, color: go.find_captured(position.grid, *sides(position, color))),
+    (points, "stones-are-points", "As if stones on the board were points.",
+     lambda right, position, color: right(position, color) + position.stones(color).bit_count()),
+)  # fmt: skip
 
 
-@scores
-def stones_are_points(right: Points, position: Position, color: int) -> int:
-    """As if stones on the board were points."""
-    return right(position, color) + position.stones(color).bit_count()
-
-
-@territory
+@mistake(territory)
 def shared_territory(position: Position, color: int) -> int:
     """As if empty regions that touch both colors were territory of each."""
     mine, theirs = sides(position, color)
@@ -187,27 +220,21 @@ def shared_territory(position: Position, color: int) -> int:
     return by_mine & ~mine
 
 
-@territory
-def empty_board_is_territory(right: Points, position: Position, color: int) -> int:
-    """As if the empty board were territory."""
-    is_empty = not (position.black or position.white)
-    return position.empty if is_empty else right(position, color)
+SHELF.add_rows(
+    (territory, "empty-board-is-territory", "As if the empty board were territory.",
+     lambda right, position, color: (
+         right(position, color) if position.black or position.white else position.empty)),
+    (points, "score-of-black-only", "As if score were always asked for Black.",
+     lambda right, position, color: right(position, BLACK)),
+    (points, "score-as-difference", "As if the opponent's points were taken off.",
+     lambda right, position, color: right(position, color) - right(position, opponent(color))),
+)  # fmt: skip
 
 
-@scores
-def score_of_black_only(right: Points, position: Position, color: int) -> int:
-    """As if score were always asked for Black."""
-    return right(position, BLACK)
-
-
-@scores
-def score_as_difference(right: Points, position: Position, color: int) -> int:
-    """As if the opponent's points were taken off."""
-    return right(position, color) - right(position, opponent(color))
-
-
-@territory
-def single_points_of_territory(right: Points, position: Position, color: int) -> int:
+@mistake(territory)
+def single_points_of_territory(
+    right: Callable[[Position, int], int], position: Position, color: int
+) -> int:
     """As if only empty points with stones all around were territory."""
     found = right(position, color)
     return found & ~neighbours(position.grid, found)
@@ -226,14 +253,13 @@ def score_changes_the_board(right: Command, session: JavaGoSession, words: list[
 
 # --- isLegal -----------------------------------------------------------------------------------
 
+SHELF.add_rows(
+    (allowed, "suicide-allowed", "As if self capture were legal.",
+     lambda position, point, color: not position.color_at(point)),
+)  # fmt: skip
 
-@allows
-def suicide_allowed(position: Position, point: Point, color: int) -> bool:
-    """As if self capture were legal."""
-    return not position.color_at(point)
 
-
-@allows
+@mistake(allowed)
 def suicide_before_capture(position: Position, point: Point, color: int) -> bool:
     """As if a stone needed a liberty before it captures."""
     shape, (mine, theirs) = position.grid, sides(position, color)
@@ -243,7 +269,7 @@ def suicide_before_capture(position: Position, point: Point, color: int) -> bool
     return bool(bit & position.empty and free)
 
 
-@allows
+@mistake(allowed)
 def own_chain_not_seen(position: Position, point: Point, color: int) -> bool:
     """As if only the four neighbors of a stone were its liberties, not those of its chain."""
     shape, (mine, theirs) = position.grid, sides(position, color)
@@ -252,7 +278,7 @@ def own_chain_not_seen(position: Position, point: Point, color: int) -> bool:
     return bool(bit & position.empty and (free or go.find_taken(shape, mine, theirs, bit)))
 
 
-@allows
+@mistake(allowed)
 def any_friend_saves(right: Legal, position: Position, point: Point, color: int) -> bool:
     """As if a stone beside one's own were always legal."""
     bit = position.grid.bit(point)
@@ -260,16 +286,13 @@ def any_friend_saves(right: Legal, position: Position, point: Point, color: int)
     return bool(bit & position.empty and has_friend) or right(position, point, color)
 
 
-@allows
-def occupied_points_legal(right: Legal, position: Position, point: Point, color: int) -> bool:
-    """As if a stone could be put on another."""
-    return bool(position.color_at(point)) or right(position, point, color)
-
-
-@allows
-def is_legal_ignores_the_color(right: Legal, position: Position, point: Point, color: int) -> bool:
-    """As if it were always Black who plays."""
-    return right(position, point, BLACK)
+SHELF.add_rows(
+    (allowed, "occupied-points-legal", "As if a stone could be put on another.",
+     lambda right, position, point, color: (
+         bool(position.color_at(point)) or right(position, point, color))),
+    (allowed, "is-legal-ignores-the-color", "As if it were always Black who plays.",
+     lambda right, position, point, color: right(position, point, BLACK)),
+)  # fmt: skip
 
 
 @mistake("is_legal", "can_play")
@@ -277,13 +300,13 @@ def legal_for_either_color(right: Command, session: JavaGoSession, words: list[s
     """As if a move that is legal for one color were legal for both.
 
     Any empty point is, but on a board of one point; in a game this sets it apart from
-    :func:`suicide_allowed`, which knows whose the ko is.
+    ``suicide-allowed``, which knows whose the ko is.
     """
     either = [right(session, [color, *words[1:]]) for color in ("black", "white")]
     return "true" if "true" in either else "false"
 
 
-@allows
+@mistake(allowed)
 def any_touched_chain_dies(right: Legal, position: Position, point: Point, color: int) -> bool:
     """As if a stone inside a string were legal whenever the opponent's stones surround it."""
     shape = position.grid
@@ -296,29 +319,22 @@ def any_touched_chain_dies(right: Legal, position: Position, point: Point, color
 
 # --- the game ----------------------------------------------------------------------------------
 
-
-@mistake(parts.ko_of_game)
-def ko_ignored(session: JavaGoSession, position: Position, point: Point, color: int) -> bool:
-    """As if a ko might be taken back at once."""
-    return False
-
-
-@mistake(parts.ko_of_game)
-def ko_for_both_colors(
-    session: JavaGoSession, position: Position, point: Point, color: int
-) -> bool:
-    """As if a ko might not be filled either."""
-    return bool(point == session.game.ko)
+SHELF.add_rows(
+    (ko_of_game, "ko-ignored", "As if a ko might be taken back at once.",
+     lambda position, point, color: False),
+    (ko_of_game, "ko-for-both-colors", "As if a ko might not be filled either.",
+     lambda session, position, point, color: bool(point == session.game.ko)),
+)  # fmt: skip
 
 
-@mistake(parts.ko_of_game)
+@mistake(ko_of_game)
 def ko_for_ever(session: JavaGoSession, position: Position, point: Point, color: int) -> bool:
     """As if a ko could never be taken back."""
     bit = position.grid.bit(point)
     return any(state.ko == bit for state in session.game._states)
 
 
-@mistake(parts.ko_of_board)
+@mistake(ko_of_board)
 def ko_on_the_bare_board(
     session: JavaGoSession, position: Position, point: Point, color: int
 ) -> bool:
@@ -341,8 +357,7 @@ def captured_stones_stay_on_board(right: Command, session: JavaGoSession, words:
 def captures_count_once(session: JavaGoSession, words: list[str]) -> str:
     """As if a move captured one stone at most."""
     color = protocol.color(words, 0)
-    states = session.game._states
-    gains = pairwise(states)
+    gains = pairwise(session.game._states)
     return str(sum(b.prisoners[color] > a.prisoners[color] for a, b in gains))
 
 
@@ -384,7 +399,7 @@ def passes_need_not_follow(session: JavaGoSession, words: list[str]) -> str:
     return protocol.boolean(BLACK in passed and WHITE in passed[passed.index(BLACK) :])
 
 
-@mistake("is_over")
-def never_over(session: JavaGoSession, words: list[str]) -> str:
-    """As if passes did not end the game."""
-    return "false"
+SHELF.add_rows(
+    ("is_over", "never-over", "As if passes did not end the game.",
+     lambda session, words: "false"),
+)  # fmt: skip

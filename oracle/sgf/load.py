@@ -19,7 +19,7 @@ from oracle.position import BLACK, WHITE, Point, Position, opponent
 from oracle.rules.go import fixed_points, most_fixed
 from oracle.sgf import write
 from oracle.sgf.replay import MOVES, REASONS, SETUP, Header, read_header
-from oracle.sgf.tree import Faults, Node, SgfGame, games, where
+from oracle.sgf.tree import Faults, Node, games, where
 
 # What the first node says of the whole game, and how SGF reads it.
 HEADER = {"GM": write.game, "SZ": write.shape, "KM": write.komi, "HA": write.number}
@@ -33,16 +33,6 @@ _NUMBER = re.compile(r"\d{1,3}(?!\d)", re.ASCII)
 _POINT = re.compile(r"[A-Za-z]{2}", re.ASCII)
 _AREA = re.compile(r"([A-Za-z])([A-Za-z])\s*:\s*(?:([A-Za-z])([A-Za-z]))?", re.ASCII)
 _PASSES = frozenset({"pass", "--", "zz"})  # no board here has a point zz
-# FF[3] was misread: some programs write the numbers of the colors.
-_COLORS = {"1": "B", "2": "W"}
-
-
-def spell(name: str, value: str) -> str | None:
-    """Return a value as SGF has it; None if nobody can tell what is meant.
-
-    ``""`` leaves the property out (a move: it is a pass). ``value``: one that SGF does not know.
-    """
-    return _SPELLINGS[name](value.strip())
 
 
 def respell(
@@ -61,8 +51,8 @@ def respell(
     try:
         read(value)
     except ValueError as error:
-        spelled = spell(name, value)
-        if spelled is None:
+        spelled = _SPELLINGS[name](value.strip())
+        if spelled is None:  # nobody can tell what is meant
             raise
         is_left_out = not spelled and name not in MOVES
         if not is_left_out:
@@ -132,10 +122,6 @@ def _number(value: str) -> str:
     return found[0] if found else ""
 
 
-def _color(value: str) -> str:
-    return _COLORS.get(value, "")
-
-
 def _move(value: str) -> str | None:
     """Return a move in small letters: none of these boards has points in capitals."""
     if value.lower() in _PASSES:
@@ -160,7 +146,7 @@ _SPELLINGS: dict[str, Callable[[str], str | None]] = {
     "SZ": _size,
     "KM": _komi,
     "HA": _number,
-    "PL": _color,
+    "PL": lambda value: {"1": "B", "2": "W"}.get(value, ""),  # FF[3] was misread
     **dict.fromkeys(("B", "W"), _move),
     **dict.fromkeys(("AB", "AW", "AE"), _points),
 }
@@ -195,7 +181,14 @@ def load_sgf(
     choice = choice or SnapshotChoice()
     game = games(data, file)[0]
     faults = Faults(file, "", keep=False)
-    header = _read_header(game, choice.game, faults)
+    root = game.root
+    if game.fault and game.nodes == 1 and not any(root.properties.get("SZ", ())):
+        raise faults.error(game.fault, "the size of the board cannot be read")
+    kind = choice.game  # that it is read as, whatever it says; None: the one that it says
+    root = respell_header(root, [name for name in HEADER if name != "GM" or kind is None], faults)
+    if root.properties.get("GM", ["1"]) == ["1"] and kind in (None, "go"):
+        root.properties.setdefault("SZ", ["19"])  # which SGF states itself
+    header = read_header(root, SnapshotChoice(game=kind), faults)
     loading = _Loading(header, faults)
     ended = loading.follow(game.root, choice.move)
     if ended and game.fault:
@@ -212,21 +205,6 @@ def load_sgf(
         title=header.title,
         notes=faults.notes,
     )
-
-
-def _read_header(game: SgfGame, kind: str | None, faults: Faults) -> Header:
-    """Return what the first node says; an error if it is cut off before the size of the board.
-
-    ``kind``: the game that it is read as, whatever it says; None: the one that it says.
-    """
-    root = game.root
-    if game.fault and game.nodes == 1 and not any(root.properties.get("SZ", ())):
-        raise faults.error(game.fault, "the size of the board cannot be read")
-    names = [name for name in HEADER if name != "GM" or kind is None]
-    root = respell_header(root, names, faults)
-    if root.properties.get("GM", ["1"]) == ["1"] and kind in (None, "go"):
-        root.properties.setdefault("SZ", ["19"])  # which SGF states itself
-    return read_header(root, SnapshotChoice(game=kind), faults)
 
 
 class _Loading:

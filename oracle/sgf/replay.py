@@ -6,7 +6,7 @@ from oracle.boards import Snapshot, SnapshotChoice
 from oracle.errors import IllegalMove, SgfError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
-from oracle.position import BLACK, NAMES, WHITE, Grid, Move, Point, Position, grid, opponent
+from oracle.position import BLACK, NAMES, WHITE, Grid, Point, Position, grid, opponent
 from oracle.sgf import write
 from oracle.sgf.tree import Faults, Node, SgfGame, games, shorten, where
 
@@ -49,7 +49,12 @@ def read_header(root: Node, choice: SnapshotChoice, faults: Faults) -> Header:
     A game and a size that cannot be understood are errors; a komi and a handicap, faults.
     """
     game = _game(root, choice, faults)
-    board = _value(root, "SZ", write.shape, faults.error) or _assume_grid(game, choice, faults)
+    board = _value(root, "SZ", write.shape, faults.error)
+    if board is None:
+        usual = write.USUAL_SIZE[game]
+        if not choice.size:
+            faults.note(f"SZ is missing: a board of {usual} by {usual} is assumed")
+        board = grid(*(choice.size or (usual, usual)))
     komi = _value(root, "KM", write.komi, faults.fault)
     if komi is not None and not -ABSURD_KOMI < komi < ABSURD_KOMI:
         reason = "no game has such a komi; some servers write 375 for 3.75 stones, 7.5 points"
@@ -87,15 +92,6 @@ def _game(root: Node, choice: SnapshotChoice, faults: Faults) -> str:
     return choice.game
 
 
-def _assume_grid(game: str, choice: SnapshotChoice, faults: Faults) -> Grid:
-    """Return the board where none is stated."""
-    if choice.size:
-        return grid(*choice.size)
-    usual = write.USUAL_SIZE[game]
-    faults.note(f"SZ is missing: a board of {usual} by {usual} is assumed")
-    return grid(usual)
-
-
 def title(root: Node) -> str:
     """Return the players, and whatever else tells a game from others; ``""`` if nothing does."""
     black, white = (_text(root, name) for name in ("PB", "PW"))
@@ -113,7 +109,6 @@ def _text(root: Node, name: str) -> str:
 
 
 # --- Replays nodes on a board by the rules of the game, and reads the position after some moves --
-
 
 MOVES = {"B": BLACK, "W": WHITE}
 SETUP = {"AB": BLACK, "AW": WHITE, "AE": 0}
@@ -142,30 +137,24 @@ class Replay:
         self._free = 0  # handicap stones that Black may place as moves
         self._begin(Position(header.board))
 
-    @property
-    def moves(self) -> list[Move]:
-        """The moves since the last setup."""
-        return list(self.game.moves)
-
-    @property
-    def ko(self) -> Point | None:
-        """The point that may not be taken back now, None without ko."""
-        return self.game.ko if isinstance(self.game, GoGame) else None
-
     def _begin(self, position: Position) -> None:
         """Continue from a position that no moves led to."""
         self.start = position
-        self.game: GoGame | GomokuGame
-        if self._header.game == "go":
-            self.game = GoGame(position, self.turn or BLACK)
-        else:
-            self.game = GomokuGame(position, self.turn or BLACK)
+        kind = GoGame if self._header.game == "go" else GomokuGame
+        self.game: GoGame | GomokuGame = kind(position, self.turn or BLACK)
 
     # --- setup ---------------------------------------------------------------------------------
 
     def setup(self, node: Node) -> bool:
         """Apply a node's ``AB``, ``AW``, ``AE`` and ``PL``; return whether it has any."""
-        placed = self._find_placed(node)
+        placed: dict[Point, int] = {}  # the color that it gives to each of its points
+        for name, color in SETUP.items():
+            for value in node.properties.get(name, []):
+                for point in self._points(node, name, value):
+                    if placed.get(point, color) != color:
+                        reason = "another color is set up on the same point"
+                        self._faults.fault(where(node, name, value), reason)
+                    placed[point] = color
         if placed:
             self.turn = None
         for value in node.properties.get("PL", []):
@@ -180,18 +169,6 @@ class Replay:
             position = position.place(point, color)
         self._begin(position)
         return True
-
-    def _find_placed(self, node: Node) -> dict[Point, int]:
-        """Return the color that a node's setup gives to each of its points."""
-        placed: dict[Point, int] = {}
-        for name, color in SETUP.items():
-            for value in node.properties.get(name, []):
-                for point in self._points(node, name, value):
-                    if placed.get(point, color) != color:
-                        reason = "another color is set up on the same point"
-                        self._faults.fault(where(node, name, value), reason)
-                    placed[point] = color
-        return placed
 
     def _points(self, node: Node, name: str, value: str) -> list[Point]:
         try:
@@ -278,8 +255,11 @@ def read_sgf(
     header = read_header(game.root, choice, faults)
     replay = Replay(header, faults)
     rest = _follow(line, replay, choice.move, faults)
-    if not rest:
-        _check_end(game, replay, choice.move, faults)
+    if not rest and game.fault:
+        faults.fault(game.fault, "the rest of the game cannot be read")
+    if not rest and choice.move is not None and replay.count != choice.move:
+        has = "1 move" if replay.count == 1 else f"{replay.count} moves"
+        raise faults.error(f"move {choice.move}", f"the line has only {has}")
     return Snapshot(
         replay.game.position,
         "sgf",
@@ -288,8 +268,8 @@ def read_sgf(
         or next((MOVES[name] for node in rest for name, _ in _moves(node)), None),
         komi=header.komi,
         start=replay.start,
-        moves=replay.moves,
-        ko=replay.ko,
+        moves=list(replay.game.moves),
+        ko=replay.game.ko if isinstance(replay.game, GoGame) else None,
         title=header.title,
         notes=faults.notes,
     )
@@ -348,12 +328,3 @@ def _moves(node: Node) -> list[tuple[str, str]]:
         if name in MOVES
         for value in node.properties[name]
     ]
-
-
-def _check_end(game: SgfGame, replay: Replay, last: int | None, faults: Faults) -> None:
-    """Check that the line was sound, and long enough for the chosen move."""
-    if game.fault:
-        faults.fault(game.fault, "the rest of the game cannot be read")
-    if last is not None and replay.count != last:
-        has = "1 move" if replay.count == 1 else f"{replay.count} moves"
-        raise faults.error(f"move {last}", f"the line has only {has}")

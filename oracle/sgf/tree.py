@@ -42,19 +42,14 @@ def decode(data: bytes) -> tuple[str, str]:
         text = data.decode(name, "replace")
         if _fits(text):
             return text, ""
-    texts = [(data.decode(name, "replace"), name) for name in _guesses(data)]
-    return max((guess for guess in texts if _fits(guess[0])), key=lambda guess: _values(guess[0]))
-
-
-def _guesses(data: bytes) -> list[str]:
-    """Return the encodings that are tried, the likeliest first."""
     likely = []
     if _CHINESE.search(data) and _share(data, "gb18030", "gb2312") >= 0.5:
         likely.append("gb18030")  # contains GBK and GB 2312
     if _JAPANESE.search(data) and _share(data, "cp932", "shift_jis") >= 0.5:
         likely.append("cp932")
-    rest = ("latin-1", "gb18030", "cp932", "big5")
-    return likely + [name for name in rest if name not in likely]
+    names = dict.fromkeys([*likely, "latin-1", "gb18030", "cp932", "big5"])
+    texts = [(data.decode(name, "replace"), name) for name in names]
+    return max((guess for guess in texts if _fits(guess[0])), key=lambda guess: _values(guess[0]))
 
 
 def _share(data: bytes, name: str, subset: str) -> float:
@@ -93,7 +88,6 @@ def _fits(text: str) -> bool:
 
 
 # --- The trees of nodes in a file, as far as it is sound -----------------------------------------
-
 
 Token = tuple[str, bytes]
 
@@ -150,7 +144,7 @@ def games(data: bytes, file: str | None = None) -> list[SgfGame]:
 
     text, guess = decode(data)
     doubt = _DOUBT.format(guess) if guess else ""
-    spelled = _spell(text.encode("utf-8", "replace"))
+    spelled = _PIECE.sub(_spell, text.encode("utf-8", "replace"))
     found: list[SgfGame] = []
     start = _START.search(spelled)
     while start:
@@ -170,22 +164,17 @@ def games(data: bytes, file: str | None = None) -> list[SgfGame]:
     return found
 
 
-def _spell(text: bytes) -> bytes:
-    """Return the text with its property names in capitals and without digits.
+def _spell(piece: re.Match[bytes]) -> bytes:
+    """Return the name of a property in capitals and without digits; a value as it is.
 
     sgfmill drops lower-case letters, which FF[3] allows as decoration (``SiZe``), and so reads
     ``sz`` as no name at all. It stops at digits, which some renju programs have in names (``5A``);
     no property of SGF has an X, so these stay apart. No byte moves.
     """
-
-    def spell(piece: re.Match[bytes]) -> bytes:
-        name = piece[1]
-        if name is None:
-            return piece[0]
-        name = name.translate(_DIGITS)
-        return name.upper() if name.islower() else name
-
-    return _PIECE.sub(spell, text)
+    if piece[1] is None:
+        return piece[0]
+    name = piece[1].translate(_DIGITS)
+    return name.upper() if name.islower() else name
 
 
 def shorten(value: str, length: int = 20) -> str:
@@ -247,40 +236,31 @@ class _Builder:
             if self.node is None or not self.name:
                 raise _SgfFault(f"found the value [{shorten(token)}] without a property")
             self.node.properties.setdefault(self.name, []).append(token)
+            return
+        if self.last == "I":
+            raise _SgfFault("the property has no value")
+        self.name = ""
+        if kind == "I":
+            if self.node is None:
+                raise _SgfFault(
+                    f"found the property {token} outside a node; expected ';' before it"
+                )
+            if not token:
+                raise _SgfFault(f"found a word in small letters; {_EXPECTED}")
+            self.name = token
+        elif token == ";":
+            if self.closed:
+                raise _SgfFault("found ';' after a variation; expected '(' or ')'")
+            self.count += 1
+            self.node = Node(self.count)
+            self.parent.children.append(self.node)
+            self.parent = self.node
         else:
-            if self.last == "I":
-                raise _SgfFault("the property has no value")
-            self.name = ""
-            if kind == "I":
-                self._property(token)
+            self.node, self.closed = None, token == ")"
+            if self.closed:
+                self.parent = self.parents.pop()
             else:
-                _SIGNS[token](self)
-
-    def _property(self, name: str) -> None:
-        if self.node is None:
-            raise _SgfFault(f"found the property {name} outside a node; expected ';' before it")
-        if not name:
-            raise _SgfFault(f"found a word in small letters; {_EXPECTED}")
-        self.name = name
-
-    def _open(self) -> None:
-        self.parents.append(self.parent)
-        self.node, self.closed = None, False
-
-    def _close(self) -> None:
-        self.parent = self.parents.pop()
-        self.node, self.closed = None, True
-
-    def _begin(self) -> None:
-        if self.closed:
-            raise _SgfFault("found ';' after a variation; expected '(' or ')'")
-        self.count += 1
-        self.node = Node(self.count)
-        self.parent.children.append(self.node)
-        self.parent = self.node
-
-
-_SIGNS = {"(": _Builder._open, ")": _Builder._close, ";": _Builder._begin}
+                self.parents.append(self.parent)
 
 
 # --- Faults of a record, with their places: refused, or kept with a note -------------------------

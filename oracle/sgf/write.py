@@ -12,7 +12,6 @@ from oracle.position import (
     BLACK,
     LETTERS,
     MAX_SIZE,
-    WHITE,
     Grid,
     Move,
     Point,
@@ -144,26 +143,10 @@ def write_sgf(  # noqa: PLR0913 - independent facts of a game
     """
     from sgfmill.sgf_grammar import Coarse_game_tree, escape_text, serialise_game_tree
 
-    tree = Coarse_game_tree()
-    tree.sequence = [_root(start, game, to_play, komi, result)]
-    for name, value in (properties or {}).items():
-        tree.sequence[0][name] = [escape_text(value.encode())]
-    if comment:
-        tree.sequence[0]["C"] = [escape_text(comment.encode())]
-    for color, point in moves:
-        tree.sequence.append({LETTERS[color]: [letters(point, start.grid).encode()]})
-    data: bytes = serialise_game_tree(tree)
-    return data
-
-
-def _root(
-    start: Position, game: str, to_play: int, komi: Komi | None, result: str
-) -> dict[str, list[bytes]]:
     board = start.grid
-    number = next(number for number, name in GAMES.items() if name == game)
     root = {
         "FF": "4",
-        "GM": number,
+        "GM": next(number for number, name in GAMES.items() if name == game),
         "CA": "UTF-8",
         "AP": f"gtp-oracle:{oracle.__version__}",
         "SZ": f"{board.rows}" if board.rows == board.columns else f"{board.columns}:{board.rows}",
@@ -172,13 +155,16 @@ def _root(
         "RE": result,
     }
     values = {name: [value.encode()] for name, value in root.items() if value}
-    return values | _setup(start, board)
-
-
-def _setup(start: Position, board: Grid) -> dict[str, list[bytes]]:
-    stones = {"AB": start.stones(BLACK), "AW": start.stones(WHITE)}
-    return {
-        name: [letters(point, board).encode() for point in board.points(mask)]
-        for name, mask in stones.items()
-        if mask
-    }
+    for name, stones in (("AB", start.black), ("AW", start.white)):
+        if stones:
+            values[name] = [letters(point, board).encode() for point in board.points(stones)]
+    tree = Coarse_game_tree()
+    tree.sequence = [values]
+    for name, value in (properties or {}).items():
+        tree.sequence[0][name] = [escape_text(value.encode())]
+    if comment:
+        tree.sequence[0]["C"] = [escape_text(comment.encode())]
+    for color, point in moves:
+        tree.sequence.append({LETTERS[color]: [letters(point, board).encode()]})
+    data: bytes = serialise_game_tree(tree)
+    return data

@@ -8,9 +8,8 @@ import sys
 from harness.cluster.__main__ import main
 from harness.cluster.unit_executor import UnitExecutor
 from harness.records import FileResult, Verdict
-from harness.work import canonical_json, worker_events
-from harness.work.canonical_json import NOTHING
-from harness.work.worker_events import AttemptFinished
+from harness.work import canonical_json, records
+from harness.work.records import NOTHING, AttemptFinished
 from tests.cluster.quick_worker import announce_pace
 
 _run_unit = UnitExecutor._run_unit
@@ -19,10 +18,10 @@ _run_unit = UnitExecutor._run_unit
 def lie(self, unit, is_wanted):
     """Yield what an honest worker says, with each test failed."""
     for line in _run_unit(self, unit, is_wanted):
-        word = worker_events.read(line.encode())
+        word = records.read_event(line.encode())
         if isinstance(word, AttemptFinished) and word.result != NOTHING:
             word = word._replace(result=failed(word.result), failed=True)
-        yield worker_events.line(word).decode().rstrip("\n")
+        yield records.line(word).decode().rstrip("\n")
 
 
 def failed(text):

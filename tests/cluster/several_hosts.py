@@ -24,7 +24,7 @@ from harness.grading.ledger import places
 from harness.grading.ledger.ledger import AttemptState, Ledger
 from harness.grading.ledger.ledger_tables import ATTEMPT, RESULT
 from harness.work import canonical_json
-from harness.work.canonical_json import Measurements
+from harness.work.records import Measurements
 from tests.cluster import invariants
 from tests.cluster.disturbances import Starts, Storm
 from tests.cluster.invariants import Written

@@ -24,7 +24,7 @@ from harness.cluster.worker_files import MEMORY
 from harness.errors import SandboxError
 from harness.grading.ledger.ledger import Ledger
 from harness.work import canonical_json
-from harness.work.canonical_json import Measurements
+from harness.work.records import Measurements
 from tests.cluster.clusters import LYING_WORKER, ROOT, Cluster, cluster, free_port
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student

@@ -21,11 +21,17 @@ from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, UsageError
 from harness.grading.attempts.orders import SetAside
 from harness.records import Outcome, Verdict
-from harness.work import canonical_json, worker_events
+from harness.work import canonical_json
 from harness.work import records as unit_records
-from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.records import UnitCase, WorkUnit
-from harness.work.worker_events import AttemptFinished, HarnessFailed, UnitFinished
+from harness.work.records import (
+    NOTHING,
+    AttemptFinished,
+    HarnessFailed,
+    Measurements,
+    UnitCase,
+    UnitFinished,
+    WorkUnit,
+)
 from oracle import __version__
 from oracle.command_properties import PropertyTable
 from tests.cluster.test_report_checks import REPLY, RESULT, UNIT
@@ -65,7 +71,7 @@ class Connector:
 
 def unit_of(load):
     """The unit of a load, as a worker reads it."""
-    return unit_records.read(WorkUnit, load.unit, "the unit")
+    return canonical_json.read(WorkUnit, load.unit, "the unit")
 
 
 def finish_attempt(basis):
@@ -79,7 +85,7 @@ def well(load):
 
 
 def bring_report(load, said):
-    lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
+    lines = tuple(unit_records.line(one).decode().rstrip("\n") for one in said)
     return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("liar", lines)))]
 
 
@@ -126,7 +132,7 @@ def carry_unit(tmp_path):
     own.engine = SimpleNamespace(needs=())
 
     def carry(
-        *answers, workers=(ONE, TWO), later=(), ran_on=None, alone=False, single=False, **more
+        *answers, workers=(ONE, TWO), later=(), machine="", alone=False, single=False, **more
     ):
         """``single``: each case file is a unit."""
         connector, said, remarks = Connector(*answers, workers=workers, later=later), [], []
@@ -134,8 +140,9 @@ def carry_unit(tmp_path):
         own.python = more.pop("python", None)
         own_dispatcher = Dispatcher(settings, remarks.append, **more)
         own_dispatcher._connector = connector
-        means = SimpleNamespace(assignment=own, ran_on=ran_on or {}, secret=SECRET)
-        asked = [cases] if not single else [(one,) for one in cases]
+        means = SimpleNamespace(assignment=own, secret=SECRET)
+        ran = tuple(one._replace(machine=machine) for one in cases)
+        asked = [ran] if not single else [(one,) for one in ran]
         units = [UNIT._replace(cases=some, alone=alone) for some in asked]
 
         def run():
@@ -283,8 +290,7 @@ def test_a_disk_that_is_full_for_half_a_minute_costs_no_attempt(carry_unit, cloc
 def test_what_is_in_doubt_goes_to_another_machine_than_the_ledger_has(
     carry_unit, alone, workers, only
 ):
-    ran_on = dict.fromkeys(BASES, "one")
-    (load,) = carry_unit(ran_on=ran_on, alone=alone, workers=workers).connector.loads
+    (load,) = carry_unit(machine="one", alone=alone, workers=workers).connector.loads
     assert load.only == only
 
 
@@ -317,7 +323,7 @@ def failing(load):
     """What a machine brings that tells another verdict of each case file than the others."""
     text = canonical_json.dumps(RESULT._replace(outcomes=(OUTCOME,), replies=(REPLY,)))
     said = [*(finish_attempt(case.basis)._replace(result=text) for case in unit_of(load).cases)]
-    lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in (*said, UnitFinished()))
+    lines = tuple(unit_records.line(one).decode().rstrip("\n") for one in (*said, UnitFinished()))
     return [FinishedUnit(load.id, load.only[0], canonical_json.dumps(WorkerReport("", lines)))]
 
 

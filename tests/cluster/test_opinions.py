@@ -5,8 +5,7 @@ import pytest
 from harness.cluster.results import ResultVotes
 from harness.records import CaseFile, FileResult, Outcome, Verdict
 from harness.work import canonical_json
-from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import AttemptFinished, HarnessFailed
+from harness.work.records import NOTHING, AttemptFinished, HarnessFailed, Measurements
 
 
 def report_verdicts(*verdicts, stderr=""):

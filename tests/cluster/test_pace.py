@@ -8,7 +8,7 @@ import pytest
 from harness.cluster import cluster_processes
 from harness.grading.ledger.ledger import Ledger
 from harness.work import canonical_json
-from harness.work.canonical_json import Measurements
+from harness.work.records import Measurements
 from tests.cluster.clusters import cluster
 from tests.cluster.paced_worker import PACES
 from tests.cluster.test_carrying import (

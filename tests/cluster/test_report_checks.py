@@ -10,18 +10,24 @@ from harness.cluster.results import UnbelievableError
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import Build, FailureKind, FileResult, Outcome, Reply, Verdict
-from harness.work import canonical_json, worker_events
-from harness.work.canonical_json import NO_CASE, NOTHING, Measurements
-from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, WorkUnit
-from harness.work.worker_events import (
+from harness.work import canonical_json, records
+from harness.work.records import (
+    NO_CASE,
+    NOTHING,
     AttemptFinished,
     BuildFinished,
     CaseProgress,
     CaseStarted,
     Claim,
     EngineHung,
+    Environment,
+    Folder,
     HarnessFailed,
+    Measurements,
+    UnitCase,
     UnitFinished,
+    UnitSubmission,
+    WorkUnit,
 )
 
 CASE = casefile.parse(b"boardsize 9\n1 twice 2\n#? [4]\n", "one.gtp")
@@ -64,7 +70,7 @@ def finish_attempt(basis, text=TEXT):
 
 
 def check_events(*said):
-    lines = tuple(worker_events.line(one).decode().rstrip("\n") for one in said)
+    lines = tuple(records.line(one).decode().rstrip("\n") for one in said)
     return results.read_events(WorkerReport("one", lines), UNIT, CASES)
 
 
@@ -172,7 +178,7 @@ def test_neither_is_a_line_that_is_no_word(line):
 
 def test_a_number_that_is_too_large_for_one_is_not():
     """Else one worker would end the grading."""
-    line = json.loads(worker_events.line(finish_attempt("a")))
+    line = json.loads(records.line(finish_attempt("a")))
     line["figures"]["seconds"] = 10**400
     found = WorkerReport("one", (json.dumps(line), '{"word":"ended"}'))
     with pytest.raises(UnbelievableError, match="seconds"):

@@ -21,9 +21,8 @@ from harness.grading.ledger.salvage import salvage
 from harness.reading import casefile
 from harness.records import Build, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
-from harness.work import canonical_json
-from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import AttemptFinished, BuildFinished
+from harness.work import canonical_json, records
+from harness.work.records import NOTHING, AttemptFinished, BuildFinished, Measurements
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
 
@@ -38,7 +37,7 @@ def result_of(content, verdict):
     replies = tuple(Reply(True, "1", "= 1", 0.0) for _ in case.steps)
     outcomes = tuple(Outcome(index, verdict, replies[index]) for index in tests)
     found = not_run(case)._replace(outcomes=outcomes, replies=replies, failures=())
-    return canonical_json.dumps(canonical_json.strip_measurements(found, "/x"))
+    return canonical_json.dumps(records.strip_measurements(found, "/x"))
 
 
 class Away:
@@ -223,7 +222,7 @@ class Doubting:
     def run(self, units, _store, means, on_event, _on_time):
         self.secret = means.secret
         for index, unit in enumerate(units):
-            ran_on = {means.ran_on[case.basis] for case in unit.cases}
+            ran_on = {case.machine for case in unit.cases}
             self.asked.append((unit.alone, ran_on))
             if unit.alone and self.is_lost:
                 raise NoClusterError("it is gone")

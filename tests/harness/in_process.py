@@ -19,7 +19,7 @@ from oracle.mistakes import Breakdown, Hang
 
 
 class Known(NamedTuple):
-    """What an engine did at once; see :class:`harness.fuzzing.fuzzed_engine.ScriptHearing`."""
+    """What an engine did at once; see :class:`harness.fuzzing.fuzzed_engine.UnderWay`."""
 
     found: list[Any]
 

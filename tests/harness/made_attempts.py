@@ -7,6 +7,7 @@ from functools import cache
 
 from harness.assignments.assignment import Assignment, Late, MarkPart, find
 from harness.grading.records import PUBLIC, Attempt, CheckLog, Submission
+from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import (
     Build,
@@ -19,6 +20,8 @@ from harness.records import (
     Verdict,
 )
 from harness.running.file_runner import not_run
+from harness.work.canonical_json import Level, Sha256
+from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, WorkUnit
 
 DIED = Failure(FailureKind.DIED, "The engine died.", 0)
 GOOD_LOG = CheckLog(present=True, transcript=True, unpacked=True, ran=True)
@@ -103,3 +106,14 @@ def submission_of(**fields: object) -> Submission:
 def assignment_of(*parts: MarkPart, late: Late = NEVER_LATE, **fields: object) -> Assignment:
     """Return go-scoring with other parts, if any, and no deadline."""
     return find("go-scoring")._replace(late=late, **({"marks": parts} if parts else {}), **fields)
+
+
+def unit_of(
+    key: str = "ada", cases: tuple[UnitCase, ...] = (), sha256: str = "", path: str = ""
+) -> WorkUnit:
+    """Return a unit of a submission with case files; it is run by nobody."""
+    own = UnitSubmission(key, Sha256(sha256), "go/", ("a.py",), path)
+    environment = Environment(Level("auto"))
+    limits, box = Limits(), BoxLimits()
+    folder = Folder("assignment", ())
+    return WorkUnit(1, own, key, cases, folder, None, environment, limits, box, False, 1800.0)

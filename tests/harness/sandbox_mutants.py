@@ -133,7 +133,7 @@ LAYERS: dict[tuple[str, int], Layer] = {
     ("pid namespace", 2): Layer(
         "import harness.sandbox.inside as i; i.NAMESPACES &= ~0x20000000;"
         " import harness.sandbox.inside as t; t._MAKERS['proc'] = lambda m, r:"
-        " (t._make_place(m.place, folder=True), t.kernel.bind('/.outside/proc', m.place, 0))"
+        " (t._make_place(m.place, folder=True), t.landlock.bind('/.outside/proc', m.place, 0))"
     ),
     ("read-only mounts", 3): Layer(plan=_with_writable_mounts),
     ("read-only mounts", 2): Layer(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,15 +10,16 @@ import pytest
 
 from harness.assignments.assignment import find
 from harness.errors import ClassWideError
-from harness.grading.attempts.grading_progress import Alarm, Trouble, Watch, trouble
-from harness.grading.attempts.orders import GradingUnit, Task
-from harness.grading.records import Submission
+from harness.grading.attempts.attempt_runner import Watch
+from harness.grading.attempts.grading_progress import Alarm, Trouble, trouble
+from harness.grading.attempts.orders import unit_case
 from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
-from harness.work import canonical_json
-from harness.work.canonical_json import NOTHING
+from harness.work import canonical_json, records
+from harness.work.records import NOTHING
 from tests.harness import small_class
+from tests.harness.made_attempts import unit_of
 from tests.harness.small_class import ENGINE, archive
 from tests.harness.test_grade import ATTENTION, FAULT, grade, marks, sandbox  # noqa: F401 - a fixture
 
@@ -135,10 +135,8 @@ def test_the_reason_is_told_with_a_hint(words, hint, builds):
 
 BUILT = canonical_json.dumps(Build(True))
 FAILED = canonical_json.dumps(Build(False, "", "make failed"))
-DIES = canonical_json.dumps(canonical_json.strip_measurements(dead(), "/nowhere"))
-ANSWERS = canonical_json.dumps(
-    canonical_json.strip_measurements(answering("5", ok=True), "/nowhere")
-)
+DIES = canonical_json.dumps(records.strip_measurements(dead(), "/nowhere"))
+ANSWERS = canonical_json.dumps(records.strip_measurements(answering("5", ok=True), "/nowhere"))
 KEPT = [
     ("builds that fail", FAILED, [NOTHING], "do not build"),
     ("programs that die", None, [DIES], "do not start"),
@@ -160,8 +158,7 @@ def test_only_what_submissions_did_stops_a_grading(build, results, said, go_on):
         results=lambda _: [(one, "") for one in results],
     )
     units = [
-        GradingUnit(Submission(key, (), sha256=key), Path(), key, (Task(f"{key} one", CASE),))
-        for key in ("ada", "ben")
+        unit_of(key, (unit_case(f"{key} one", CASE, b""),), sha256=key) for key in ("ada", "ben")
     ]
     watch = Watch(ledger, find("go-scoring"), units, go_on=go_on)
     if said and not go_on:

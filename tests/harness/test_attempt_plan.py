@@ -27,7 +27,8 @@ def here(tmp_path, monkeypatch):
 
 
 def names(*named: str) -> list[str]:
-    return [case.name for case in attempt_plan.private_cases(find("go-scoring"), named)]
+    found = attempt_plan.read_cases(find("go-scoring"), named)
+    return [case.name for case in found if case.kind == PRIVATE]
 
 
 def test_private_case_files_have_names_in_their_folder(here):
@@ -85,6 +86,6 @@ def test_what_speaks_gtp_is_known_by_what_it_was_before_there_were_protocols():
 
 def test_a_game_that_nobody_knows_has_no_images(here):
     unknown = find("go-scoring")._replace(specification_key="")
-    cases = attempt_plan.private_cases(unknown, ["one"])
+    cases = [case._replace(kind=PUBLIC) for case in attempt_plan.read_cases(unknown, ["one"])][-1:]
     assert attempt_plan.images(unknown, cases, "secret") == []
     assert len(attempt_plan.images(find("go-scoring"), cases, "secret")) == 1

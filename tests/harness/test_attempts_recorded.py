@@ -11,46 +11,36 @@ import pytest
 
 from harness.assignments.assignment import find
 from harness.errors import BusyError, SandboxError, UsageError
-from harness.grading.attempts import attempt_plan, orders
+from harness.grading.attempts import orders
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
-from harness.grading.attempts.orders import GradingContext, GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, unit_case
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.marks.marker import AttemptReader
 from harness.grading.records import PRIVATE, PUBLIC
 from harness.reading import casefile
 from harness.records import Build
 from harness.running.jobs import Fault
-from harness.work import canonical_json
-from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
-from tests.harness.made_attempts import result_of
+from harness.work import canonical_json, records
+from harness.work.records import (
+    NOTHING,
+    AttemptFinished,
+    BuildFinished,
+    HarnessFailed,
+    Measurements,
+    WorkUnit,
+)
+from tests.harness.made_attempts import result_of, unit_of
 
 CASE = casefile.parse(
     b"loadsgf a.sgf\n10 score x/b.txt ../c.txt /d.txt .e none.txt\n#? [0]\n", "x.gtp"
 )
 
 
-@pytest.mark.parametrize("named", [None, []])
-def test_private_points_need_private_case_files(named, monkeypatch):
-    own = find("go-scoring")
-    asked = own._replace(
-        marks=tuple(one._replace(judged_by="private", points=3) for one in own.marks)
-    )
-    monkeypatch.setattr(attempt_plan, "private_cases", lambda *_: [])
-    if named is None:
-        assert {case.kind for case in attempt_plan.cases(asked, named)} == {"public"}
-        return
-    with pytest.raises(UsageError) as told:
-        attempt_plan.cases(asked, named)
-    assert "needs private case files, but none are given" in str(told.value)
+def make_unit(*bases: str) -> WorkUnit:
+    return unit_of("ada", tuple(unit_case(basis, CASE, b"") for basis in bases))
 
 
-def make_unit(**changes: Any) -> GradingUnit:
-    own: Any = SimpleNamespace(key="ada", sha256="", root="go/", kept=("a.py",))
-    return GradingUnit(own, Path("ada.tgz"), "b", (Task("1", CASE), Task("2", CASE)), **changes)
-
-
-def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path, monkeypatch):
+def test_other_machines_say_in_which_sandbox_engines_run_there(monkeypatch):
     """For ``auto``, this machine's own may be another one: it may have none."""
     heard: list[Any] = []
 
@@ -67,12 +57,10 @@ def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path, monkeyp
             heard.extend((unit.environment.sandbox, store.is_dir()) for unit in units)
             return iter(())
 
-    own, archive = find("go-scoring"), tmp_path / "ada.tgz"
-    archive.write_bytes(b"packed")
+    own = find("go-scoring")
     context = GradingContext(own, None, "auto", (), 77.0, 1, other_machines=Machines())
-    with contextlib.closing(orders.Orders(context, own.box, alone=False)) as made:
-        unit = make_unit()._replace(archive=archive)
-        assert list(made.run([unit], 1, lambda *_: None)) == []
+    with contextlib.closing(orders.Orders(context, own.box, lambda _: b"", alone=False)) as made:
+        assert list(made.run([make_unit("1", "2")], 1, lambda *_: None)) == []
     assert heard == [("2", True)]
 
 
@@ -126,10 +114,9 @@ def test_a_fault_is_one_of_the_attempts_that_have_no_result():
     ledger, heard = Written(), []
     recorder = Recorder(ledger, "t", 1, lambda *pair: heard.append(pair[1]), at_once=True)
     recorder.add(0, attempt_of("1"))
-    unit = make_unit()
-    recorder.add_fault(0, unit._replace(tasks=(*unit.tasks, Task("3", CASE))), Fault("it broke"))
+    recorder.add_fault(0, make_unit("1", "2", "3"), Fault("it broke"))
     traceback = 'Traceback:\n  File "a.py", line 1\n    x\n  File "b.py", line 2\n    y\n'
-    recorder.add_fault(1, unit._replace(tasks=unit.tasks[:1]), Fault("elsewhere", traceback))
+    recorder.add_fault(1, make_unit("1"), Fault("elsewhere", traceback))
     assert ledger.said[1:] == [
         ("2", "t", "it broke", MOST_FAULTS),
         ("3", "t", "it broke", MOST_FAULTS),
@@ -207,7 +194,7 @@ def test_a_step_whose_verdict_changed_between_two_runs_is_flaky(late, flaky):
     first, second = result_of("pff"), result_of("ppf")
     dumps = canonical_json.dumps
     results = [
-        (dumps(canonical_json.strip_measurements(one, "/x")), dumps(figures))
+        (dumps(records.strip_measurements(one, "/x")), dumps(figures))
         for one, figures in ((first, Measurements(late=late)), (second, Measurements()))
     ]
     content = "\n".join(first.case.lines).encode()

@@ -13,7 +13,7 @@ from harness.assignments import assignment as assignments
 from harness.fuzzing.findings import FuzzFinding
 from harness.fuzzing.judges import WrongReply
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.attempts.orders import GradingContext, GradingUnit
+from harness.grading.attempts.orders import GradingContext
 from harness.grading.auditing import audit, wrong_answers
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
@@ -21,8 +21,9 @@ from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Verdict
 from harness.running.file_runner import not_run
 from harness.vocabulary.script import Script
-from harness.work import canonical_json
-from harness.work.worker_events import AttemptFinished
+from harness.work import canonical_json, records
+from harness.work.records import AttemptFinished
+from tests.harness.made_attempts import unit_of
 from tests.harness.test_audit import write_class
 
 
@@ -108,16 +109,16 @@ SCORE = casefile.parse(b"boardsize 2\n10 score\n#? [0]\n", "score.gtp")
 )
 def test_only_the_last_command_shows_what_was_found(verdict, failure, shows):
     result = not_run(SCORE, failure)._replace(outcomes=(Outcome(1, verdict, None),))
-    text = canonical_json.dumps(canonical_json.strip_measurements(result, "/nowhere"))
+    text = canonical_json.dumps(records.strip_measurements(result, "/nowhere"))
     done = AttemptFinished(
-        "01-score.gtp", text, canonical_json.Measurements(), failed=True, doubtful=False
+        "01-score.gtp", text, records.Measurements(), failed=True, doubtful=False
     )
     assert _shows(done, {"01-score.gtp": SCORE}) is shows
 
 
 def test_a_program_that_could_not_be_built_shows_nothing():
     done = AttemptFinished(
-        "", canonical_json.NOTHING, canonical_json.Measurements(), failed=True, doubtful=False
+        "", records.NOTHING, records.Measurements(), failed=True, doubtful=False
     )
     assert not _shows(done, {"": SCORE})
 
@@ -153,7 +154,7 @@ def search(monkeypatch, tmp_path):
         bench = SimpleNamespace(furnish=lambda *_: nullcontext((tmp_path, built)))
         monkeypatch.setattr(wrong_answers, "bench_of", lambda *_: bench)
         grading = GradingContext(assignments.find("go-scoring"), None, "off", (), 0.0, 1)
-        unit = GradingUnit(Submission("ada", ()), tmp_path / "a.tgz", "build", ())
+        unit = unit_of("ada", path=str(tmp_path / "a.tgz"))
         return wrong_answers.Looker(grading, seconds=600.0).look(unit, lambda *_: None)
 
     return search

@@ -11,15 +11,9 @@ from typing import Any
 import pytest
 
 from harness.running import jobs
-from harness.work import crew, worker_events
+from harness.work import crew, records
 from harness.work.crew import Crew
-from harness.work.worker_events import (
-    CaseStarted,
-    Claim,
-    EngineHung,
-    HarnessFailed,
-    UnitFinished,
-)
+from harness.work.records import CaseStarted, Claim, EngineHung, HarnessFailed, UnitFinished
 
 UNITS = [SimpleNamespace(cases="ab"), SimpleNamespace(cases="abc")]
 
@@ -76,16 +70,16 @@ def piped():
     ],
 )
 def test_what_a_worker_says_is_taken_by_the_pool(event, received, piped):
-    assert piped.say(worker_events.line(event)) == received
+    assert piped.say(records.line(event)) == received
     assert piped.crew.hangs == [0, int(isinstance(event, EngineHung))]
 
 
 def test_an_event_that_tells_of_no_attempt_has_no_result():
-    assert worker_events.parse(worker_events.line(Claim(1))) == (Claim(1), None)
+    assert records.parse(records.line(Claim(1))) == (Claim(1), None)
 
 
 def test_lines_that_come_in_pieces_are_put_together(piped):
-    one, two = worker_events.line(Claim(1)), worker_events.line(Claim(2))
+    one, two = records.line(Claim(1)), records.line(Claim(2))
     assert piped.say(one[:5]) == []
     assert piped.say(one[5:], two[:-1]) == [(jobs.CLAIM, 1)]
     assert piped.say(two[-1:], one, two) == [(jobs.CLAIM, 2), (jobs.CLAIM, 1), (jobs.CLAIM, 2)]
@@ -100,5 +94,5 @@ def test_a_worker_that_says_nonsense_is_no_longer_ours_and_is_killed(piped, monk
     killed: list[tuple[int, int]] = []
     monkeypatch.setattr(crew.os, "kill", lambda *how: killed.append(how))
     piped.handle.pid = 4321
-    assert piped.say(worker_events.line(Claim(1)), b"nonsense\n") == []
+    assert piped.say(records.line(Claim(1)), b"nonsense\n") == []
     assert killed == [(4321, 9)]

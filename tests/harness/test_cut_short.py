@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import time
@@ -20,8 +21,8 @@ from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
 from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext, GradingListener, GradingUnit, Task
-from harness.grading.ledger.ledger import Lease, Ledger, PlannedAttempt, Run
+from harness.grading.attempts.orders import GradingContext, GradingListener, unit_case
+from harness.grading.ledger.ledger import CaseRow, Lease, Ledger, PlannedAttempt, Run
 from harness.options import Limit, Limits, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
@@ -31,9 +32,10 @@ from harness.running.file_runner import RunContext, _FileRun, not_run
 from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit
 from harness.work import canonical_json
 from harness.work.bench import UnitRunner
-from harness.work.canonical_json import Measurements
 from harness.work.fairness import Evidence
+from harness.work.records import UnitCase, WorkUnit
 from oracle.command_properties import STANDARD
+from tests.harness.made_attempts import unit_of
 from tests.harness.silent_process import SilentProcess
 
 LIMIT = 30.0  # seconds
@@ -229,21 +231,22 @@ class PaperOrders:
     def run(self, units: Any, workers: int, on_event: Any, *_: Any, **__: Any) -> Any:
         for index, unit in enumerate(units):
             short = ShortLimits(unit.hung, unit.patient, alone=self._alone)
-            for task in unit.tasks:
+            for case in unit.cases:
                 short.begin_file(may_go_on=lambda _, unit=unit: self._may_go_on(unit))
-                on_event(index, self._attempt(unit.submission.key, task, short))
+                on_event(index, self._attempt(unit.submission.key, case, short))
             yield index, None
 
-    def _may_go_on(self, unit: GradingUnit) -> bool:
+    def _may_go_on(self, unit: WorkUnit) -> bool:
         free = not self._alone and unit.submission.key in self._class.free
         self._class.free -= {unit.submission.key}
         return free
 
-    def _attempt(self, key: str, task: Task, short: ShortLimits) -> Any:
+    def _attempt(self, key: str, own: UnitCase, short: ShortLimits) -> Any:
+        case = next(one for one in self._class.cases if Path(one.path).name == own.name)
         needs = self._class.engines[key]
-        steps = range(len(task.case.steps))
+        steps = range(len(case.steps))
         outcomes = [Outcome(step, Verdict.NOT_RUN, None) for step in steps]
-        replies: list[Reply | None] = [None] * len(task.case.steps)
+        replies: list[Reply | None] = [None] * len(case.steps)
         failures: list[Failure] = []
         spent = 0.0
         for step in steps:
@@ -252,7 +255,7 @@ class PaperOrders:
             most = LIMIT * (1 if self._alone else 2)
             allowed = short.of("score", LIMIT, thinks=False) or LIMIT
             cut = min(allowed if allowed < LIMIT else most, most)
-            took = needs(task.basis, step)
+            took = needs(own.basis, step)
             if took == SLEEPS:
                 took, allowed, cut = inf, LIMIT, 0.0
             if cut < min(took, LIMIT) and cut > 0 and short.may_go_on("score", LIMIT):
@@ -270,16 +273,17 @@ class PaperOrders:
                 failures.append(
                     Failure(FailureKind.TIMEOUT, "did not", step, computed=computed, limit=limit)
                 )
-        self._class.log.append((key, task.basis, self._alone, spent))
-        result = not_run(task.case)._replace(
+        self._class.log.append((key, own.basis, self._alone, spent))
+        result = not_run(case)._replace(
             outcomes=tuple(outcomes), replies=tuple(replies), failures=tuple(failures)
         )
-        times = canonical_json.get_measurements(result)
-        figures = Measurements(replies=times.replies, alone=self._alone)
-        bench: Any = SimpleNamespace(_assignment=ASSIGNMENT, _alone=self._alone, _environment="")
-        room, setting = Path("/nowhere"), None
-        with mock.patch("harness.work.bench.explain_silence", lambda result, _: result):
-            return UnitRunner._finish(bench, task.basis, result, figures, room, setting)
+        limits = ASSIGNMENT.limits
+        bench = UnitRunner(ASSIGNMENT, None, None, limits, alone=self._alone, budget=1800.0)
+        with (
+            mock.patch("harness.work.bench.run_file", lambda *_: result),
+            mock.patch("harness.work.bench.explain_silence", lambda result, _: result),
+        ):
+            return bench.attempt(own.basis, case, Path("/nowhere"), inf, HangPolicy())
 
 
 class PaperClass:
@@ -294,9 +298,9 @@ class PaperClass:
         self.log: list[tuple[str, str, bool, float]] = []
         text = "".join(f"#! restart\n{number + 1} score\n#? [0]\n" for number in range(9))
         lines = text.splitlines(keepends=True)
+        self.contents = ["".join(lines[: 3 * size]).encode() for size in sizes]
         self.cases = [
-            casefile.parse("".join(lines[: 3 * size]).encode(), f"{place}.gtp")
-            for place, size in enumerate(sizes)
+            casefile.parse(content, f"{place}.gtp") for place, content in enumerate(self.contents)
         ]
         self.locks: list[str] = []
 
@@ -323,33 +327,43 @@ class PaperClass:
     def grade(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, FileResult]:
         """Grade all; return the result that counts of each attempt."""
         monkeypatch.setattr(
-            attempt_runner, "Orders", lambda _means, _box, alone: PaperOrders(self, alone=alone)
+            attempt_runner, "Orders", lambda *_, alone: PaperOrders(self, alone=alone)
         )
         monkeypatch.setattr(attempt_runner, "Watch", lambda *_, **__: SimpleNamespace(
             look=lambda _: None, note=lambda _: None))  # fmt: skip
         units = [
-            GradingUnit(
-                SimpleNamespace(key=key),
-                Path(key),
+            unit_of(
                 key,
-                tuple(Task(f"{key}/{place}", case) for place, case in enumerate(self.cases)),
+                tuple(
+                    unit_case(f"{key}/{place}", case, content)
+                    for place, (case, content) in enumerate(
+                        zip(self.cases, self.contents, strict=True)
+                    )
+                ),
             )
             for key in self.engines
         ]
         means = GradingContext(ASSIGNMENT, None, "off", (), 1800.0, 2)
-        tasks = [(unit, task) for unit in units for task in unit.tasks]
+        asked = [(unit, case) for unit in units for case in unit.cases]
         planned = [
-            PlannedAttempt(task.basis, unit.submission.key, "public", task.case.path, "")
-            for unit, task in tasks
+            PlannedAttempt(case.basis, unit.submission.key, "public", case.name, "")
+            for unit, case in asked
         ]
         with closing(Ledger(folder / "ledger.sqlite")) as ledger:
-            ledger.plan(ledger.begin(Run("2026-01-01T00:00:00Z", "1", "x", "d", "{}")), planned)
+            run = ledger.begin(Run("2026-01-01T00:00:00Z", "1", "x", "d", "{}"))
+            pairs = [*zip(self.cases, self.contents, strict=True)]
+            rows = [
+                CaseRow("public", one.path, content, one.path, hashlib.sha256(content).hexdigest())
+                for one, content in pairs
+            ]
+            ledger.set_cases(run, rows)
+            ledger.plan(run, planned)
             Runner(ledger, means, GradingListener(), self).run(units)
-            states = ledger.states([task.basis for _, task in tasks])
+            states = ledger.states([case.basis for _, case in asked])
             assert {one.state for one in states.values()} == {"done"}
             return {
-                task.basis: canonical_json.loads(FileResult, ledger.results(task.basis)[-1][0])
-                for _, task in tasks
+                case.basis: canonical_json.loads(FileResult, ledger.results(case.basis)[-1][0])
+                for _, case in asked
             }
 
 

@@ -171,7 +171,7 @@ def test_the_requirements_decide_which_environment_it_is(course):
 
 
 def test_what_runs_the_engine_is_part_of_what_a_result_depends_on(ready):
-    case = attempt_plan.public_cases(assignment.find(str(ready / "counting")))
+    case = attempt_plan.read_cases(assignment.find(str(ready / "counting")))
     one = Submission("ada", ())
     bases = {
         attempt_plan.attempts(found, None, True, [one], case)[0].basis

@@ -1,6 +1,5 @@
 """Which time limits decide: computed from made results, and with engines that take their time."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +8,7 @@ from harness.assignments import assignment
 from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
 from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext, GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, unit_case
 from harness.options import CPU_SECONDS, BoxLimits, Limit, Limits
 from harness.reading import casefile
 from harness.records import (
@@ -25,9 +24,10 @@ from harness.records import (
 )
 from harness.running.file_runner import not_run
 from harness.sandbox.boxed_engines import BoxedEngine
-from harness.work import canonical_json, fairness
-from harness.work.canonical_json import Measurements
+from harness.work import canonical_json, fairness, records
+from harness.work.records import Measurements
 from oracle.command_properties import STANDARD
+from tests.harness.made_attempts import unit_of
 from tests.harness.silent_process import SilentProcess
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
@@ -183,7 +183,8 @@ def test_first_runs_have_looser_limits():
 def computed_too_long(box, wrote):
     """Return how an engine in a box broke that wrote something and then only computed."""
     limit = Limit("time", box.cpu + 1, box.cpu, CPU_SECONDS)
-    ended = SimpleNamespace(wait=lambda _: SimpleNamespace(hit=limit))
+    end = SimpleNamespace(hit=limit)
+    ended = SimpleNamespace(stdin=None, stdout=None, stderr=None, wait=lambda _: end)
     process = SilentProcess(BoxedEngine(ended).find_end_cause(), wrote)
     with pytest.raises(EngineError) as error:
         EngineSession(process, LIMITS).ask([b"score b\n"], [])
@@ -207,9 +208,7 @@ def test_first_runs_are_told_with_the_limits_of_the_assignment(allowed, wrote, e
     told = fairness.restate_limits(one, box).failure
     assert expected in told.message
     assert told == broke._replace(limit=used._replace(allowed=allowed))
-    stored_one = canonical_json.strip_measurements(
-        fairness.restate_limits(one, box), "/tmp/x"
-    ).failure
+    stored_one = records.strip_measurements(fairness.restate_limits(one, box), "/tmp/x").failure
     assert f"time limit: {allowed} s of CPU time allowed before" in stored_one.message
 
 
@@ -335,14 +334,14 @@ class Runs:
 
     def results(self, basis: str) -> list[tuple[str, str]]:
         runs = self._runs[basis]
-        dumps, settled = canonical_json.dumps, canonical_json.strip_measurements
+        dumps, settled = canonical_json.dumps, records.strip_measurements
         return [(dumps(settled(one, "")), dumps(two)) for one, two in runs]
 
     def settle(self, basis: str, _token: str) -> None:
         self.settled.append(basis)
 
 
-def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other():
+def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other(monkeypatch):
     """It had a short limit, so that nobody knows whether it hangs."""
     hung, alone = result([1], TIMEOUT), Measurements(alone=True)
     ledger = Runs(
@@ -353,10 +352,12 @@ def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other():
             "otherwise": [(result([1], CPU), Measurements(cpu=61))],
         }
     )
-    tasks = tuple(Task(basis, hung.case) for basis in ("sure", "alike", "late", "otherwise"))
-    unit = GradingUnit(None, Path(), "", tasks)
+    cases = tuple(
+        unit_case(basis, hung.case, b"") for basis in ("sure", "alike", "late", "otherwise")
+    )
     means = GradingContext(assignment.find("gomoku-rules"), None, "off", (), 0.0, 1)
     runner = Runner(ledger, means, None)
     runner._token = "ours"  # as if it had leased them
-    runner._believe(unit)
+    monkeypatch.setattr(runner, "_read", lambda _: hung.case)
+    runner._believe(unit_of("ada", cases))
     assert ledger.settled == ["alike"]

@@ -23,7 +23,7 @@ from harness.cli import main
 from harness.grading.records import decimal
 from harness.records import FileResult
 from harness.report import progress
-from harness.work import canonical_json, crew, machine
+from harness.work import canonical_json, crew
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student, file_name, spin
@@ -504,12 +504,12 @@ def test_a_fault_of_the_harness_is_tried_again_and_costs_nothing(tmp_path, sandb
 def check_faults(room, monkeypatch):
     count = room / "count"
     monkeypatch.setattr(crew, "subprocess", subprocess)  # workers that begin with what is given
-    *beginning, rest = machine._TURN.split("; ", 3)
+    *beginning, rest = crew._TURN.split("; ", 3)
 
     def grade_with_breaks(how, times, status):
         count.write_text(str(times))
         breaking = BREAKING.format(count=str(count), how=how)
-        monkeypatch.setattr(machine, "_TURN", "\n".join([*beginning, breaking, rest]))
+        monkeypatch.setattr(crew, "_TURN", "\n".join([*beginning, breaking, rest]))
         return grade(room, "--no-images", status=status)
 
     said = grade_with_breaks("fail", 99, FAULT)

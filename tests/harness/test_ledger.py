@@ -45,8 +45,8 @@ from harness.records import (
     Step,
     Verdict,
 )
-from harness.work import canonical_json
-from harness.work.canonical_json import PLACE, Measurements
+from harness.work import canonical_json, records
+from harness.work.records import PLACE, Measurements
 from tests.harness.ledgers import KINDS, execute, place_of
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
@@ -457,8 +457,8 @@ def result_of(replies, folder, measured):
 @given(st.lists(st.one_of(st.none(), REPLIES)), st.floats(0.1, 9), st.floats(0.1, 9))
 def test_two_runs_of_the_same_are_stored_as_the_same_bytes(replies, one, other):
     first, second = result_of(replies, "/tmp/x-1", one), result_of(replies, "/tmp/x-2", other)
-    text = canonical_json.dumps(canonical_json.strip_measurements(first, "/tmp/x-1"))
-    assert text == canonical_json.dumps(canonical_json.strip_measurements(second, "/tmp/x-2"))
+    text = canonical_json.dumps(records.strip_measurements(first, "/tmp/x-1"))
+    assert text == canonical_json.dumps(records.strip_measurements(second, "/tmp/x-2"))
     assert text.isascii()
     assert f"{PLACE}/assignment1/Go1.py" in text
     (failure,) = canonical_json.loads(FileResult, text).failures
@@ -475,7 +475,7 @@ def test_what_an_engine_says_is_stored_as_it_is(said):
     failure = Failure(FailureKind.DIED, f"It died. Its last words: {said}")
     result = result_of([one], "/tmp/x", 1.0)
     result = result._replace(stderr=said, warnings=(said,), failures=(failure,))
-    kept = canonical_json.strip_measurements(result, "/tmp/x")
+    kept = records.strip_measurements(result, "/tmp/x")
     assert (kept.replies, kept.stderr, kept.warnings) == ((one,), said, (said,))
     assert kept.failures == (failure,)
 
@@ -492,12 +492,10 @@ def test_a_failure_of_an_older_ledger_is_read():
 def test_a_stored_result_comes_back_with_its_times(replies, seconds):
     result = result_of(replies, "/tmp/x", seconds)
     figures = canonical_json.loads(
-        Measurements, canonical_json.dumps(canonical_json.get_measurements(result))
+        Measurements, canonical_json.dumps(records.get_measurements(result))
     )
-    text = canonical_json.dumps(canonical_json.strip_measurements(result, "/nowhere"))
-    back = canonical_json.add_measurements(
-        canonical_json.loads(FileResult, text), result.case, figures
-    )
+    text = canonical_json.dumps(records.strip_measurements(result, "/nowhere"))
+    back = records.add_measurements(canonical_json.loads(FileResult, text), result.case, figures)
     assert back.case == result.case
     assert back.outcomes == tuple(
         outcome._replace(reply=back.replies[outcome.step]) for outcome in result.outcomes

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.public_tests import Receipt, lines
-from harness.grading.ingest import receive
-from harness.grading.ingest.receive import LONGEST, absent, of_log
+from harness.grading.ingest import log_evidence
+from harness.grading.ingest.log_evidence import LONGEST, absent, of_log
 from harness.grading.records import CheckLog
 
 LOG = "presubmission.log"
@@ -27,7 +27,7 @@ def log(text: str | bytes) -> CheckLog:
 
 def show(data: bytes) -> list[str]:
     """Return the lines that a terminal would show."""
-    return list(receive._lines(receive._decode(data)))
+    return list(log_evidence._lines(log_evidence._decode(data)))
 
 
 # --- real transcripts: a shell, driven as by a student's keyboard, recorded by script

@@ -22,13 +22,13 @@ from harness.records import (
     Restart,
     Verdict,
 )
-from harness.running import gathering
+from harness.running.runs import pack
 
 
 @pytest.fixture(autouse=True, scope="module")
 def registered_transfer() -> Iterator[None]:
     before = dict(copyreg.dispatch_table)
-    gathering.register()
+    copyreg.pickle(FileResult, pack)
     yield
     copyreg.dispatch_table.clear()
     copyreg.dispatch_table.update(before)

@@ -17,7 +17,7 @@ from harness.records import FileResult, Verdict
 from harness.report.file_view import view
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
-from harness.running import gathering
+from harness.running import runs
 from harness.running.runs import Options, run
 from harness.sandbox import levels
 
@@ -30,7 +30,7 @@ pytestmark = [
 pytest_plugins = ["pytester"]
 # What an inner run of pytest imports is forgotten after it. Pickles of results name functions of
 # this module: those of the outer process must be the same ones before and after.
-assert gathering
+assert runs
 
 ENGINES = Path(__file__).parent.parent / "engines"
 
@@ -204,7 +204,7 @@ def test_a_fault_of_the_harness(bench: Bench, monkeypatch: pytest.MonkeyPatch) -
     def fail_to_run(*_: object) -> None:
         raise ZeroDivisionError("a mistake of ours")
 
-    monkeypatch.setattr(gathering, "run_file", fail_to_run)
+    monkeypatch.setattr(runs, "run_file", fail_to_run)
     result = bench.pytest(*bench.write(good=GOOD))
     result.assert_outcomes(errors=3)
     result.stdout.fnmatch_lines(

@@ -16,7 +16,8 @@ from harness.archives.archive_streams import MIB, IntakeLimits
 from harness.assignments import assignment, public_tests, workspace
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ingest.receive import LONGEST, receive
+from harness.grading.ingest.log_evidence import LONGEST
+from harness.grading.ingest.sources import receive
 from harness.grading.ledger.places import Store
 from harness.grading.records import Student, StudentSubmissions, Submission, SubmittedFile
 from tests.harness.hostile_archives import LARGE, ROSTER, build_zip, python_tar
@@ -134,7 +135,7 @@ def test_what_the_harness_cannot_read_is_unread_and_no_earlier_one_takes_its_pla
         late=True,
         unread="the reader died",
     )
-    cases = attempt_plan.public_cases(ASSIGNMENT)
+    cases = attempt_plan.read_cases(ASSIGNMENT)
     assert attempt_plan.attempts(ASSIGNMENT, None, True, [found], cases) == []
 
 

@@ -30,7 +30,6 @@ from harness.report.paint import Paint
 from harness.report.tally import exit_code, tally
 from harness.report.terminal_report import Terminal
 from harness.running import restarting
-from harness.running.gathering import RunListeners
 from harness.running.runs import run, run_gathered
 from harness.specifications import EVERYONES
 from oracle.gtp import new_engine
@@ -211,10 +210,8 @@ def run_engine(tmp_path, name, text=FAULTS, on_test=None, **options):
     limits = Limits(timeout=20, quit=1)
     own = {key: options.pop(key) for key in Limits._fields if key in options}
     limits = limits._replace(**own)
-    told = RunListeners(on_test=on_test)
-    return run_gathered(
-        program, gather([str(case)]), Options(limits=limits, jobs=1, **options), told
-    )
+    options = Options(limits=limits, jobs=1, **options)
+    return run_gathered(program, gather([str(case)]), options, on_test=on_test)
 
 
 def test_a_program_that_tells_its_error_and_ends_costs_one_test(tmp_path):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import commandline, main
-from harness.cli.run import RUN, _options
+from harness.cli.run import RUN, read_options
 from harness.errors import UsageError
 from harness.options import PATIENT, Options
 from tests.documents import section
@@ -271,7 +271,7 @@ def test_baseline(capsys, program, here):
 
 
 def test_the_defaults_are_those_of_the_library():
-    assert _options(RUN.parser().parse_intermixed_args(["program", "test"])) == Options()
+    assert read_options(RUN.parser().parse_intermixed_args(["program", "test"])) == Options()
 
 
 SPELLINGS = [
@@ -301,7 +301,7 @@ def test_options_may_stand_anywhere(words, options):
         line[place:place] = words
         given = RUN.parser().parse_intermixed_args(line)
         assert given.arguments == ["program --x", "test"]
-        assert _options(given) == options
+        assert read_options(given) == options
 
 
 MISTAKES = [
@@ -364,7 +364,7 @@ def test_the_commands(capsys):
 
 
 def test_a_fault_of_the_harness_is_said_to_be_one(capsys, program, monkeypatch):
-    def fail_to_run(*_):
+    def fail_to_run(*_, **__):
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr("harness.cli.run.run_gathered", fail_to_run)

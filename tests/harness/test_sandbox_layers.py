@@ -12,7 +12,7 @@ import pytest
 
 from harness.options import CPU_SECONDS, GIB, MIB, Limit
 from harness.sandbox import landlock, seccomp, view, watch
-from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
+from harness.sandbox.plan import Mount, MountKind, Watched
 from tests import golden
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
@@ -315,7 +315,13 @@ def test_case_files_in_a_shown_folder_are_hidden_by_all_their_names(place: Path)
     expected = [case, place / "cases" / "hard", place / "sub" / "hard"]
     assert seen.hidden == tuple(map(str, expected))
     masks = [mount for mount in view.mounts(seen) if str(place) in mount.place]
-    assert [mount.kind for mount in masks] == [BIND, MASK_FILE, MASK_FILE, BIND, MASK_FILE]
+    assert [mount.kind for mount in masks] == [
+        "bind",
+        "mask file",
+        "mask file",
+        "bind",
+        "mask file",
+    ]
     rules = dict(view.reach(seen, 1))
     assert str(case) not in rules
     assert str(place / "cases" / "soft") not in rules  # a rule would be one for the case itself
@@ -328,15 +334,15 @@ def test_own_folders_are_hidden_where_they_are_shown() -> None:
     seen = view.of_program(["/usr/bin/env"], "/", also=[home], hidden=view.own_folders())
     hidden = {home + "/harness", home + "/oracle", home + "/cases"}
     assert hidden - set(seen.hidden) <= {home + "/cases"}
-    assert Mount(MASK_FOLDER, home + "/oracle") in view.mounts(seen)
+    assert Mount(MountKind.MASK_FOLDER, home + "/oracle") in view.mounts(seen)
 
 
 def test_the_working_directory_can_be_written(place: Path) -> None:
     script = str(place / "sub" / "engine.py")
     away = view.of_program(["/usr/bin/env", script], str(place / "cases"))
-    assert Mount(SCRATCH, str(place / "cases")) in view.mounts(away)
+    assert Mount(MountKind.SCRATCH, str(place / "cases")) in view.mounts(away)
     at_home = view.of_program(["/usr/bin/env", script], str(place / "sub"))
-    assert Mount(COPY, str(place / "sub"), str(place / "sub")) in view.mounts(at_home)
+    assert Mount(MountKind.COPY, str(place / "sub"), str(place / "sub")) in view.mounts(at_home)
     assert view.scratch_places(at_home) == ("/tmp", str(place / "sub"))
     system = view.of_program(["/usr/bin/env", script], "/usr/share")
     assert view.scratch_places(system) == ("/tmp",)

@@ -16,12 +16,11 @@ from harness.declared.game_state import Allowing
 from harness.engine.launch import PlainLauncher
 from harness.engine.protocols import Ahead, find_protocol
 from harness.errors import EngineError
-from harness.fuzzing.by_reference import ByReference
+from harness.fuzzing.by_reference import Answered, ByReference, Likeness
 from harness.fuzzing.drawing import Unasked
 from harness.fuzzing.findings import Causes
 from harness.fuzzing.fuzzed_engine import Piped, UnderWay
 from harness.fuzzing.judges import HeardScript
-from harness.fuzzing.relay import Answered, Likeness
 from harness.fuzzing.search import FuzzBudget, ScriptSender
 from harness.options import PROTOCOLS, Limits
 from harness.records import Failure, FailureKind, Reply

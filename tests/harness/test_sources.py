@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ArchiveError, UsageError
-from harness.grading.ingest.sources import listing, read
-from harness.grading.ingest.sources.csv_source import COLUMNS
-from harness.grading.ingest.sources.listing import entries, fold_name, safe, version
+from harness.grading.ingest import sources
+from harness.grading.ingest.csv_source import COLUMNS
+from harness.grading.ingest.names import fold_name, safe, version
+from harness.grading.ingest.sources import entries, read
 from harness.grading.records import StudentSubmissions
 from harness.text import one_line
 from tests import documents
@@ -127,7 +128,7 @@ names = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=20)
 def test_whatever_the_name_canvas_ids_are_found(name, user, attachment, late):
     """Except where the name ends like an ID: Canvas itself says that this fails."""
     made = canvas_name(name, user, attachment, "a1.tgz", late)
-    (piece,) = listing.canvas_pieces(Path(made), listing.CANVAS_NAME.fullmatch(made))
+    (piece,) = sources.canvas_pieces(Path(made), sources.CANVAS_NAME.fullmatch(made))
     if "_" in name:
         return
     assert piece.student.ids == (("canvas", str(user)),)
@@ -188,7 +189,7 @@ def test_moodle_folders_texts_and_blind_marking(tmp_path):
 @given(names, st.integers(1, 10**9))
 def test_whatever_the_name_moodle_ids_are_found(name, number):
     made = moodle_flat(name, number, "a_1.tgz")
-    (first, piece) = listing.moodle_pieces(Path(made), listing.MOODLE_NAME.fullmatch(made))
+    (first, piece) = sources.moodle_pieces(Path(made), sources.MOODLE_NAME.fullmatch(made))
     assert first.student == piece.student
     assert piece.student.ids == (("moodle", str(number)),)
     assert piece.file is not None
@@ -487,8 +488,6 @@ def test_a_damaged_download_is_refused(tmp_path):
 
 
 def test_what_a_killed_process_unpacked_is_cleared_away(tmp_path, monkeypatch):
-    from harness.grading.ingest import sources
-
     monkeypatch.setattr(sources.tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     dead, alive = (tmp_path / "tmp" / f"gtp-harness-download-{pid}-x" for pid in (2**30, 1))
@@ -532,8 +531,7 @@ def test_one_hostile_name_does_not_stop_a_class(tmp_path):
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=120), min_size=1, unique=True))
 def test_keys_are_unique_and_safe(texts):
-    from harness.grading.ingest.sources.listing import SourcePiece
-    from harness.grading.records import Student
+    from harness.grading.records import SourcePiece, Student
 
     found = entries(SourcePiece(Student(text, text)) for text in texts)
     assert len(found) == len(texts)

@@ -23,18 +23,23 @@ from harness.environments.interpreters import EnginePython
 from harness.errors import UsageError
 from harness.options import BoxLimits, Limits
 from harness.records import Build
-from harness.work import canonical_json, records, unit_worker, worker_events
-from harness.work.canonical_json import Measurements
-from harness.work.records import Environment, Folder, UnitCase, UnitFile, UnitSubmission, WorkUnit
-from harness.work.worker_events import (
+from harness.work import canonical_json, records, unit_worker
+from harness.work.records import (
     AttemptFinished,
     BuildFinished,
     CaseProgress,
     CaseStarted,
     Claim,
     EngineHung,
+    Environment,
+    Folder,
     HarnessFailed,
+    Measurements,
+    UnitCase,
+    UnitFile,
     UnitFinished,
+    UnitSubmission,
+    WorkUnit,
 )
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
@@ -119,8 +124,8 @@ WORDS = st.one_of(
 )
 
 
-AS_A_UNIT = Draft202012Validator(records.schema(WorkUnit))
-AS_A_WORD = Draft202012Validator(worker_events.schema())
+AS_A_UNIT = Draft202012Validator(canonical_json.schema(WorkUnit))
+AS_A_WORD = Draft202012Validator(records.event_schema())
 
 
 @settings(deadline=None, max_examples=30)
@@ -128,17 +133,17 @@ AS_A_WORD = Draft202012Validator(worker_events.schema())
 def test_a_unit_is_the_same_after_a_journey_as_json(unit):
     text = canonical_json.dumps(unit)
     assert "\n" not in text
-    assert unit_worker.read(text, "unit") == unit
+    assert records.read_unit(text, "unit") == unit
     AS_A_UNIT.validate(json.loads(text))
 
 
 @settings(deadline=None, max_examples=30)
 @given(WORDS)
 def test_so_is_a_word_and_a_result_keeps_its_bytes(word):
-    line = worker_events.line(word)
+    line = records.line(word)
     assert line.count(b"\n") == 1
-    assert worker_events.read(line) == word
-    assert worker_events.kind_of(line) is type(word)
+    assert records.read_event(line) == word
+    assert records.kind_of(line) is type(word)
     AS_A_WORD.validate(json.loads(line))
 
 
@@ -147,7 +152,7 @@ def test_a_result_that_another_program_sent_becomes_canonical():
         "word": "done", "basis": "b", "result": {"b": [1, 2], "a": None},
         "figures": {}, "failed": False, "doubtful": False,
     }  # fmt: skip
-    event = worker_events.read(json.dumps(line).encode())
+    event = records.read_event(json.dumps(line).encode())
     assert event.result == '{"a":null,"b":[1,2]}'
     assert not any(event.figures), "what was not measured is not there"
     assert None not in event.figures
@@ -214,18 +219,18 @@ def unit_of(room, student, sandbox="off", **more):
 @pytest.mark.parametrize(("place", "value", "said"), WRONG, ids=lambda value: str(value)[:30])
 def test_a_wrong_unit_is_told_by_its_key(made_class, place, value, said):
     with pytest.raises(UsageError) as error:
-        unit_worker.read(change_value(unit_of(made_class, CLASS[0]), place, value), "unit")
+        records.read_unit(change_value(unit_of(made_class, CLASS[0]), place, value), "unit")
     assert said in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "1e999", "NaN", "[" * 100_000, "\ud800", "null"])
 def test_what_is_no_unit_at_all_is_refused(text):
     with pytest.raises(UsageError, match=r"^unit"):
-        unit_worker.read(text.encode("utf-8", "surrogatepass"), "unit")
+        records.read_unit(text.encode("utf-8", "surrogatepass"), "unit")
 
 
 @pytest.mark.parametrize("line", [b"", b"{}\n", b'{"word":"x"}\n', b'{"word":["x"]}\n', b"\xff\n"])
-@pytest.mark.parametrize("read", [worker_events.read, worker_events.kind_of])
+@pytest.mark.parametrize("read", [records.read_event, records.kind_of])
 def test_what_is_no_word_is_refused(read, line):
     with pytest.raises(UsageError, match="expected a word"):
         read(line)
@@ -248,7 +253,7 @@ def work(room, unit, *more, given=None):
 
 
 def read_words(done):
-    return [worker_events.read(line) for line in done.stdout.splitlines(keepends=True)]
+    return [records.read_event(line) for line in done.stdout.splitlines(keepends=True)]
 
 
 def test_bytes_are_found_by_their_sha256_alone(made_class):
@@ -364,7 +369,7 @@ def start_worker(room, unit):
     )
     process.stdin.write(canonical_json.dumps(unit).encode())
     process.stdin.close()
-    assert worker_events.read(process.stdout.readline()) == CaseStarted("one.gtp")
+    assert records.read_event(process.stdout.readline()) == CaseStarted("one.gtp")
     return process
 
 

@@ -20,17 +20,21 @@ from harness.signals import SIGKILL
 from harness.specifications import EVERYONES
 from harness.work import bench, fairness, unit_worker
 from harness.work.bench import UnitRunner
-from harness.work.canonical_json import Measurements
-from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, WorkUnit
-from harness.work.unit_worker import UnitWorker
-from harness.work.worker_events import (
+from harness.work.records import (
     AttemptFinished,
     CaseStarted,
     EngineHung,
+    Environment,
+    Folder,
     Granted,
     HarnessFailed,
+    Measurements,
+    UnitCase,
     UnitFinished,
+    UnitSubmission,
+    WorkUnit,
 )
+from harness.work.unit_worker import UnitWorker
 
 LIMITS = Limits(timeout=3.0, startup=7.0, file=50.0)
 BOX = BoxLimits(cpu=20.0)

@@ -25,18 +25,22 @@ from harness.records import (
 )
 from harness.sandbox.relocating import room_in
 from harness.work import __main__ as work
-from harness.work import canonical_json, records, unit_worker, worker_events
-from harness.work.canonical_json import Measurements
+from harness.work import canonical_json, records, unit_worker
+from harness.work.canonical_json import Level, Name, Sha256
 from harness.work.machine import Machine
-from harness.work.records import Folder, Level, Name, Sha256, UnitCase, UnitFile, UnitSubmission
-from harness.work.unit_worker import FileFinder, MissingBytesError
-from harness.work.worker_events import (
+from harness.work.records import (
     CaseStarted,
     Claim,
     EngineHung,
+    Folder,
     Granted,
+    Measurements,
+    UnitCase,
+    UnitFile,
     UnitFinished,
+    UnitSubmission,
 )
+from harness.work.unit_worker import FileFinder, MissingBytesError
 
 
 def sha256(content: bytes) -> Any:
@@ -183,7 +187,7 @@ def make_telling(said: str, seconds: float, computed: float, used: float | None)
     limit = Limit("time", used, 3.0, "s")
     failure = Failure(FailureKind.TIMEOUT, said, 1, "why", computed, limit, said)
     return FileResult(
-        case=canonical_json.NO_CASE,
+        case=records.NO_CASE,
         outcomes=(Outcome(0, Verdict.PASSED, None),),
         replies=(reply, None),
         before=sent,
@@ -212,8 +216,8 @@ def test_what_differs_from_run_to_run_is_taken_out_everywhere(python, told):
     own = make_telling(SAID, 1.5, 0.5, 4.0)._replace(
         case=case, outcomes=(Outcome(0, Verdict.PASSED, Reply(True, SAID, SAID, 1.0)),)
     )
-    assert canonical_json.strip_measurements(own, ROOM, python) == make_telling(told, 0, 0, None)
-    times = canonical_json.get_measurements(own)
+    assert records.strip_measurements(own, ROOM, python) == make_telling(told, 0, 0, None)
+    times = records.get_measurements(own)
     assert times == Measurements(1.5, engine_cpu=0.5, replies=(1.5,) * 4)
 
 
@@ -221,7 +225,7 @@ def test_what_an_engine_says_of_its_own_time_is_taken_out():
     reply = Reply(True, "1.25", "= 1.25", 0.5)
     own = make_telling("x", 0, 0, None)
     sent = (Exchange("cputime", reply), Exchange("time", reply), Exchange("cputime", None))
-    found = canonical_json.strip_measurements(own._replace(before=sent), ROOM)
+    found = records.strip_measurements(own._replace(before=sent), ROOM)
     assert found.before == (
         Exchange("cputime", Reply(True, "", "=", 0.0)),
         Exchange("time", Reply(True, "1.25", "= 1.25", 0.0)),
@@ -252,14 +256,14 @@ class SaysAll:
 def test_of_a_unit_that_is_not_shared_nothing_is_asked_and_no_progress_told(
     shared, kinds, monkeypatch
 ):
-    monkeypatch.setattr(unit_worker, "read", lambda text, _: text)
+    monkeypatch.setattr(records, "read_unit", lambda text, _: text)
     said = io.BytesIO()
     answered = (
         canonical_json.dumps(Granted(granted=True, hangs=0)).encode() + b"\n" if shared else b""
     )
     source = io.BytesIO(b"a unit\n" + answered)
     unit_worker.serve(source, said, SaysAll(), shared=shared)
-    assert [worker_events.kind_of(line) for line in said.getvalue().splitlines()] == kinds
+    assert [records.kind_of(line) for line in said.getvalue().splitlines()] == kinds
 
 
 # --- plain values
@@ -322,7 +326,7 @@ MISTAKES = [
 @pytest.mark.parametrize(("changes", "said"), MISTAKES)
 def test_what_is_wrong_with_a_value_is_told_with_its_place(changes, said):
     with pytest.raises(UsageError) as told:
-        records.read(Outer, json.dumps({**RIGHT, **changes}), "it")
+        canonical_json.read(Outer, json.dumps({**RIGHT, **changes}), "it")
     assert str(told.value) == said
 
 
@@ -334,5 +338,5 @@ def test_a_unit_that_cannot_be_read_and_the_schema_of_units(capsys):
     said = "harness.work: cannot read /no/such/file: No such file or directory\n"
     assert capsys.readouterr().err == said
     assert work.main(["--schema"]) == 0
-    told = {"unit": records.schema(records.WorkUnit), "word": worker_events.schema()}
+    told = {"unit": canonical_json.schema(records.WorkUnit), "word": records.event_schema()}
     assert json.loads(capsys.readouterr().out) == told

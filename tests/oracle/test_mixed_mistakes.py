@@ -9,25 +9,23 @@ from oracle.mistakes import (
     MISTAKES,
     can_meet,
     engine_with,
+    go_scoring,
+    gomoku_policy,
+    gomoku_rules,
+    gosensei,
+    java_go,
 )
 from oracle.mistakes.bank import Shelf, collect_used, table_with
-from oracle.mistakes.reference import go
-from oracle.mistakes.reference import gomoku as gomoku_parts
-from oracle.mistakes.reference import gosensei as gosensei_parts
-from oracle.mistakes.reference import java_go as java_parts
 
 CASES = Path(__file__).parents[2] / "cases"
-PARTS = {
-    "go-scoring": go,
-    "gomoku-rules": gomoku_parts,
-    "gomoku-policy": gomoku_parts,
-    "gosensei": gosensei_parts,
-    "java-go": java_parts,
+ROUTES = {
+    one.SHELF.assignment: one.SHELF.routes
+    for one in (go_scoring, gomoku_rules, gomoku_policy, gosensei, java_go)
 }
 
 
 def parts_of(assignment):
-    return collect_used(one for route in PARTS[assignment].ROUTES.values() for one in route.uses)
+    return collect_used(one for route in ROUTES[assignment].values() for one in route.uses)
 
 
 def commands_of(assignment, monkeypatch):
@@ -42,12 +40,8 @@ def commands_of(assignment, monkeypatch):
 
 def with_layers(assignment, layer):
     """An engine with a layer in every part."""
-    shelf = Shelf(assignment, PARTS[assignment].ROUTES)
-
-    def all_at_once():
-        """As if."""
-
-    shelf.add(all_at_once, {one: layer(one) for one in parts_of(assignment)})
+    shelf = Shelf(assignment, ROUTES[assignment])
+    shelf.add("all-at-once", "As if.", {one: layer(one) for one in parts_of(assignment)})
     engine = engine_for(assignment, playouts=0)
     engine.commands = engine.session.commands = table_with(engine.commands, shelf.mistakes)
     return engine
@@ -57,7 +51,7 @@ def with_layers(assignment, layer):
 def test_in_parts_the_right_engine_answers_the_same(assignment, monkeypatch):
     right = engine_for(assignment, playouts=0)
     in_parts = with_layers(assignment, lambda one: lambda right, *about: right(*about))
-    assert set(PARTS[assignment].ROUTES) <= set(right.commands)
+    assert set(ROUTES[assignment]) <= set(right.commands)
     for command in commands_of(assignment, monkeypatch):
         theirs = in_parts.handle(command)
         if "genmove" not in command.split():  # any move will do

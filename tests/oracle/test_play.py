@@ -6,7 +6,7 @@ import pexpect
 import pytest
 
 from oracle.boards.diagram import parse_digits
-from oracle.play import GameTable
+from oracle.commands.play import GameTable
 from oracle.position import BLACK, WHITE, Position, grid
 from oracle.sgf import read_sgf
 from tests.oracle.program import ENVIRONMENT, WORDS

@@ -32,7 +32,7 @@ from harness.service.records import DONE
 from harness.service.settings import Settings
 from harness.service.storage import queue, uploads
 from harness.work import canonical_json
-from harness.work.canonical_json import Measurements
+from harness.work.records import Measurements
 from tests.harness import small_class
 from tests.harness.small_class import Student
 from tests.service.running import (

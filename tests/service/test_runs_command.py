@@ -23,7 +23,7 @@ def ask(service, tmp_path, capsys):
     def run_action(action, *words, revision=""):
         given = argparse.Namespace(words=[str(one) for one in words], revision=revision)
         with Client(BASE, token, transport=Through(service), pause=lambda _: None) as client:
-            status = commands._ACTIONS[action](client, suite, given)
+            status = commands._ACTIONS[action][0](client, suite, given)
         return status, capsys.readouterr().out.splitlines()
 
     return run_action

@@ -6,7 +6,7 @@ import pytest
 
 from harness.assignments import assignment as assignments
 from harness.errors import ReadingFailedError
-from harness.grading.ingest import receive
+from harness.grading.ingest import sources
 from harness.grading.records import Submission
 from harness.service.courses import submissions
 from harness.service.jobs import assignment_context
@@ -49,14 +49,14 @@ def use_newer(course):
 @pytest.fixture(autouse=True)
 def unreadable(monkeypatch):
     """Let the harness fail to read what is called unread."""
-    inspect = receive.inspect_archive
+    inspect = sources.inspect_archive
 
     def fail_or_inspect(path, assignment, name):
         if "unread" in name:
             raise ReadingFailedError("the disk is full")
         return inspect(path, assignment, name)
 
-    monkeypatch.setattr(receive, "inspect_archive", fail_or_inspect)
+    monkeypatch.setattr(sources, "inspect_archive", fail_or_inspect)
 
 
 def start(service):
@@ -81,7 +81,7 @@ def taken_by_a_grading(service):
     with service.database.reading() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
         (entry,) = submissions.entries(db, service.store, assigned)
-    found = receive.receive(entry, assignments.find(assigned.source), service.store)
+    found = sources.receive(entry, assignments.find(assigned.source), service.store)
     return "" if found.refused else found.name
 
 
@@ -245,7 +245,7 @@ def test_a_check_that_a_newer_upload_overtakes_says_nothing(service, monkeypatch
     def overtaken(*rest):
         if not found:
             found.append(use_newer(course))
-        return receive.receive(*rest)
+        return sources.receive(*rest)
 
     monkeypatch.setattr(assignment_context, "receive", overtaken)
     work(service)

@@ -98,15 +98,6 @@ def quote(text: str) -> str:
     return repr(flat if len(flat) <= _SHOWN else flat[:_SHOWN] + "…")
 
 
-# --- the time limit: it counts only what the program itself does ---------------------------------
-#
-# - While the program *computes*, its CPU time counts. Time waiting for a processor does not.
-# - While it *sleeps*, all time counts.
-# - Where we ourselves did not run (a stop signal, a busy machine), two looks count at most.
-#
-# The CPU time is that of the process, not of what it starts. It is read by
-# clock_getcpuclockid(3), which needs no ``/proc``: a box of level 1 shows none.
-
 _LOOK = 1.0  # seconds between two looks: on the busiest machine a program has a turn in them
 _LOOKS = 4  # at least, in the limit
 _COMPUTES = 0.005  # of the time: who uses less of the processor sleeps
@@ -115,7 +106,15 @@ _SHORTEST = 0.01  # seconds
 
 
 class TimeLeft:
-    """The time that is left for a program."""
+    """The time that is left for a program. It counts only what the program itself does.
+
+    - While the program *computes*, its CPU time counts. Time waiting for a processor does not.
+    - While it *sleeps*, all time counts.
+    - Where we ourselves did not run (a stop signal, a busy machine), two looks count at most.
+
+    The CPU time is that of the process, not of what it starts. It is read by
+    clock_getcpuclockid(3), which needs no ``/proc``: a box of level 1 shows none.
+    """
 
     def __init__(self, program: int, seconds: float) -> None:
         """Let the time begin. ``program``: its process id."""
@@ -134,13 +133,10 @@ class TimeLeft:
 
     def _look(self) -> None:
         before, self._looked = self._looked, time.monotonic()
-        used, self._used = self._used, self._processor_time()
+        used = self._used
+        with contextlib.suppress(OSError):  # it has ended
+            self._used = time.clock_gettime(self._clock)
         self._left -= count_seconds(self._looked - before, self._used - used, 2 * self.look)
-
-    def _processor_time(self) -> float:
-        with contextlib.suppress(OSError):
-            return time.clock_gettime(self._clock)
-        return self._used  # it has ended
 
 
 def count_seconds(seconds: float, cpu_seconds: float, at_most: float) -> float:

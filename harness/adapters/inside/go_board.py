@@ -9,8 +9,6 @@ from __future__ import annotations
 BLACK, WHITE = 1, 2
 _LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # GTP's columns skip I
 Point = tuple[int, int]
-
-
 TIMED_OUT = "time-out: "  # so begins the answer where the student's program took all its time
 
 
@@ -28,11 +26,10 @@ class TimeOut(Refusal):
 
 def color_of(word: str) -> int:
     """Return the color of GTP's ``b``, ``black``, ``w`` or ``white``."""
-    return {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}.get(word.lower()) or _refuse()
-
-
-def _refuse() -> int:
-    raise Refusal("syntax error")
+    color = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}.get(word.lower())
+    if color is None:
+        raise Refusal("syntax error")
+    return color
 
 
 def other(color: int) -> int:

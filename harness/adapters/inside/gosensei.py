@@ -85,18 +85,18 @@ class Gosensei(AdapterEngine):
 
         The document calls one "-twoeyes" in the text and "-doubleeyes" in the usage line.
         """
-        calls = [(option, self._ask(option)) for option in options[:1]]
-        calls += [
-            (option, self._ask(option)) for option in options[1:] if _ignores_option(calls[0][1])
-        ]
-        option, called = next((one for one in calls if not _ignores_option(one[1])), calls[0])
+        calls = []
+        for option in options:
+            called = self._call(option, self._board_file())
+            calls.append((option, called))
+            if not _ignores_option(called):
+                break
+        else:
+            option, called = calls[0]
         _, said = parts(called.output)
         if called.trouble or not said:
             raise _refusal(option, called, "no sentence was printed")
         return said
-
-    def _ask(self, option: str) -> Call:
-        return self._call(option, self._board_file())
 
     def _call(self, option: str, content: bytes) -> Call:
         """Call the program with a board file; its name is short and says nothing of the board."""
@@ -108,8 +108,10 @@ class Gosensei(AdapterEngine):
             words = [self._program(), option, file.name]
             called = call(words, self._folder, self.settings["seconds"])
         self._hung[option] = self._hung.get(option, 0) + called.timed_out
+        # An answer: it ended by itself, and said a sentence and nothing else.
+        is_alone = _SENTENCE_ALONE.fullmatch(parts(called.output)[1]) and not called.errors.strip()
         return called._replace(
-            trouble="" if _is_answer(called) else called.trouble,
+            trouble="" if called.exited and is_alone else called.trouble,
             output=called.output.replace(file.name, "BOARD"),
             errors=called.errors.replace(file.name, "BOARD"),
         )
@@ -138,12 +140,6 @@ def parts(output: str) -> tuple[str, str]:
     above, below = lines[: drawn[0]], lines[drawn[-1] + 1 :]
     said = "\n".join(below).strip() or "\n".join(above).strip()
     return "\n".join(lines[drawn[0] : drawn[-1] + 1]), said
-
-
-def _is_answer(call: Call) -> bool:
-    """Whether a program ended by itself, and said a sentence and nothing else."""
-    said = parts(call.output)[1]
-    return call.exited and not call.errors.strip() and bool(_SENTENCE_ALONE.fullmatch(said))
 
 
 def _ignores_option(call: Call) -> bool:

@@ -61,21 +61,14 @@ class Methods:
         if kind != "value":
             raise Refusal(f"{shown} failed: {text}")
         if change:
-            self._tell_change(name, shown, text, change, board)
+            x, y, was, now = map(int, change.split())
+            where = f"{board.vertex((x, y))} was {was} and is {now}"
+            # Only isCaptured must leave the board alone: how would a position be captured by
+            # asking? Score and legality are often worked out by taking stones off.
+            if name == "isCaptured":
+                raise Refusal(f"{shown} answered {text}, but changed the board: {where}")
+            print(f"note: {shown} changed the board it was given: {where}", file=sys.stderr)
         return text
-
-    def _tell_change(
-        self, name: str, call: str, text: str, change: str, board: AdapterBoard
-    ) -> None:
-        """Only isCaptured must leave the board alone: how would a position be captured by asking?
-
-        "calculate the current score" and legality are often worked out by taking stones off.
-        """
-        x, y, was, now = map(int, change.split())
-        where = f"{board.vertex((x, y))} was {was} and is {now}"
-        if name == "isCaptured":
-            raise Refusal(f"{call} answered {text}, but changed the board: {where}")
-        print(f"note: {call} changed the board it was given: {where}", file=sys.stderr)
 
     def _exchange(self, name: str, board: AdapterBoard, arguments: tuple[int, ...]) -> str:
         digits = "".join(str(digit) for row in board.digits() for digit in row)
@@ -111,8 +104,6 @@ class Methods:
             kind = TimeOut if ready is None else Refusal
             raise kind("the classes could not be loaded by Java")
         return java
-
-    # --- which coordinate is x ---
 
     def _find_axes(self) -> str:
         """Return which of the two coordinates is the column: the document does not say.

@@ -87,7 +87,12 @@ class TypingWays:
 
         It is typed again in case it was taken for the name of a player.
         """
-        ways = [TypingWay(main, form, *counting, "") for counting in self._countings(form)]
+        wanted = self._settings["coordinates"]
+        orders = (False, True) if "{x}" in form else (False,)
+        counts = [count for name, count in _COUNTINGS.items() if wanted in ("auto", name)]
+        ways = [
+            TypingWay(main, form, *count, order, "") for count, order in product(counts, orders)
+        ]
         typed = ways[0].spell(_PROBES[0])
         for asked in range(_PLAYERS + 1):
             game.type(typed)
@@ -97,13 +102,6 @@ class TypingWays:
         seen = "was seen where it belongs" if game.board else "was seen on a board"
         self._trouble = Refusal(f"no stone {seen} after {typed!r} was typed{last_words(game)}")
         return None
-
-    def _countings(self, form: str) -> list[tuple[int, bool, bool]]:
-        """Return base, from_top and swapped of the ways that may be meant."""
-        wanted = self._settings["coordinates"]
-        orders = (False, True) if "{x}" in form else (False,)
-        ways = [way for name, way in _COUNTINGS.items() if wanted in ("auto", name)]
-        return [(*way, swapped) for way, swapped in product(ways, orders)]
 
     def _with_pass(self, way: TypingWay) -> TypingWay | None:
         """Return the way with its word for a pass: after it, the other color is to move."""
@@ -122,9 +120,6 @@ class TypingWays:
         words = ", ".join(repr(word) for word in self._settings["passes"])
         self._trouble = Refusal(f"no way to pass was found; tried were {words}")
         return None
-
-
-# --- questions -----------------------------------------------------------------------------------
 
 
 Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
@@ -176,8 +171,6 @@ class Player:
         if self._game:
             self._game.close()
             self._game = None
-
-    # --- a game as far as some moves ---
 
     @property
     def _current(self) -> TerminalGame:

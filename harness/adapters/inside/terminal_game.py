@@ -23,10 +23,8 @@ from .go_board import Refusal, TimeOut
 from .methods import JAVA, class_path
 
 Shown = dict[tuple[int, int], int]  # the stones by (column, row) as printed, the first row 0
-
 _FRAME = re.compile(r"[|\[\](),:;]")
 _COLOR_CODES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
-
 SIZE = 11  # java-go.txt: "The grid we will use for this assignment is an 11x11 board."
 NO_SUCH_CLASS = 64  # this exit status, the next and the sign are Shim.java's
 _TALKS_WITHOUT_END = 65
@@ -140,11 +138,8 @@ def last_words(game: TerminalGame) -> str:
     return f"; its last words: {quote(words)}" if words else ""
 
 
-# --- the board that a game prints: rows of cells, however they are framed ------------------------
-
-
 class BoardReader:
-    """Knows the signs of empty points and stones, and the size of the board."""
+    """Reads the board that a game prints: rows of cells, however they are framed."""
 
     def __init__(self, settings: dict[str, Any], size: int) -> None:
         signs = (settings["empty"], settings["black"], settings["white"])

@@ -1,7 +1,8 @@
 """The plan of a grading: its case files, and the attempts at them."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,68 +43,61 @@ class PlannedCase(NamedTuple):
 def cases(assignment: Assignment, named: Sequence[str] | None) -> list[PlannedCase]:
     """Return the public and private case files of a grading.
 
-    ``named``: see :func:`private_cases`; None: no private ones.
+    ``named``: see :func:`read_cases`.
 
     Raises:
         CaseError: a suite or folder has none, or a line of one is wrong.
         UsageError: private ones are worth points, and there are none; or two have the same name.
     """
-    public = public_cases(assignment)
-    private = [] if named is None else private_cases(assignment, named)
+    found = read_cases(assignment, named)
     worth = [part.name for part in assignment.marks if part.judged_by == PRIVATE and part.points]
-    if worth and named is not None and not private:
+    if worth and named is not None and all(case.kind == PUBLIC for case in found):
         raise UsageError(
             f"{worth[0]!r} needs private case files, but none are given: name files or folders"
             " with --private (gtp-harness generate --secret makes some), or grade without"
             " them with --public-only"
         )
-    return [*public, *private]
+    return found
 
 
-def public_cases(assignment: Assignment) -> list[PlannedCase]:
-    """Return the public case files."""
-    place, paths = assignment.place, assignment.public_cases()
-    return [_read(assignment, PUBLIC, path, path.relative_to(place).as_posix()) for path in paths]
+def read_cases(assignment: Assignment, named: Sequence[str] | None = None) -> list[PlannedCase]:
+    """Return the public case files and, unless ``named`` is None, private ones.
 
-
-def private_cases(assignment: Assignment, named: Sequence[str]) -> list[PlannedCase]:
-    """Return the private case files: those beside the assignment, and those that are ``named``.
-
-    ``named``: files, folders or ``@suites``, as for a run.
+    These are those beside the assignment, and those that are ``named``: files, folders or
+    ``@suites``, as for a run. In a folder that is named they are called by their names within it.
 
     Raises:
-        CaseError: a suite or folder has none.
-        UsageError: two have the same name.
+        CaseError: a suite or folder has none, or a line of one is wrong.
+        UsageError: two private ones have the same name, or one cannot be read.
     """
-    own = [(path, path.name) for path in assignment.private_cases()]
-    pairs = [*own, *(pair for one in named for pair in _expand(one, assignment))]
-    found = [_read(assignment, PRIVATE, path, name) for path, name in pairs]
-    names = [case.name for case in found]
-    if doubled := sorted({name for name in names if names.count(name) > 1}):
+    place, is_gtp = assignment.place, assignment.protocol == GTP
+    files = [(PUBLIC, one, one.relative_to(place).as_posix()) for one in assignment.public_cases()]
+    if named is not None:
+        files += [(PRIVATE, path, path.name) for path in assignment.private_cases()]
+    for folder in map(Path, named or ()):
+        for path in map(Path, suite.expand([str(folder)], has_answers=not is_gtp)):
+            name = path.relative_to(folder).as_posix() if folder.is_dir() else path.name
+            files.append((PRIVATE, path, name))
+    found = []
+    for kind, path, name in files:
+        try:
+            case = PlannedCase(kind, name, path.read_bytes(), str(path.absolute()))
+        except OSError as error:
+            raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        read = case.read(str(path))  # a mistake in it is told before anything is run
+        if is_gtp:
+            suite.refuse_answers(read)
+        found.append(case)
+    names = Counter(case.name for case in found if case.kind == PRIVATE)
+    if doubled := sorted(name for name, count in names.items() if count > 1):
         raise UsageError(f"two private case files have the same name: {', '.join(doubled)}")
     return found
 
 
-def _expand(named: str, assignment: Assignment) -> Iterator[tuple[Path, str]]:
-    """Yield (path, name): the name within a folder that is named, else the file's own."""
-    has_answers = assignment.protocol != GTP
-    for path in map(Path, suite.expand([named], has_answers=has_answers)):
-        yield path, path.relative_to(named).as_posix() if Path(named).is_dir() else path.name
+def images(assignment: Assignment, cases: Iterable[PlannedCase], seed: str) -> list[PlannedCase]:
+    """Return the images of the public ones of case files.
 
-
-def _read(assignment: Assignment, kind: str, path: Path, name: str) -> PlannedCase:
-    try:
-        case = PlannedCase(kind, name, path.read_bytes(), str(path.absolute()))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    read = case.read(str(path))  # a mistake in it is told before anything is run
-    if assignment.protocol == GTP:
-        suite.refuse_answers(read)
-    return case
-
-
-def images(assignment: Assignment, public: Iterable[PlannedCase], seed: str) -> list[PlannedCase]:
-    """Return the images of public case files: see :mod:`harness.grading.attempts.variants`.
+    See :mod:`harness.grading.attempts.variants`.
 
     They lie where the originals do.
     """
@@ -112,7 +106,7 @@ def images(assignment: Assignment, public: Iterable[PlannedCase], seed: str) -> 
     if assignment.specification is None:
         return []  # the right answers are unknown
     found = []
-    for one in public:
+    for one in (one for one in cases if one.kind == PUBLIC):
         folder = str(Path(one.path).parent)
         image = image_of(one.read(), assignment.specification, seed, folder)
         if image is not None:
@@ -129,7 +123,21 @@ def attempts(
     cases: Sequence[PlannedCase],
 ) -> list[PlannedAttempt]:
     """Return the attempts of a grading: every case file with whatever can be graded."""
-    ground = canonical_json.dumps(_ground(assignment, overlay, is_sandboxed))
+    files = sorted(path for path in overlay.rglob("*") if path.is_file()) if overlay else []
+    course = [
+        (str(path.relative_to(overlay or "")), _digest(path.read_bytes()))
+        for path in files
+        if "__pycache__" not in path.parts
+    ]
+    parts = (assignment.archive.folder, assignment.engine, assignment.build, assignment.adapter)
+    python = assignment.python.fingerprint if assignment.python else ""
+    limits = assignment.limits._asdict()
+    if not assignment.limits.thinking:  # attempts of former gradings stay valid
+        del limits["thinking"]
+    rules = (limits, assignment.box, assignment.cases.restart)
+    # The inputs of all attempts, without those of marks, lateness and visibility.
+    inputs = [__version__, *parts, *rules, course, is_sandboxed, python]
+    ground = canonical_json.dumps([*inputs, *_list_protocol(assignment)])
     beside = {
         case: [(word, _digest(path.read_bytes())) for word, path in companions(case)]
         for case in cases
@@ -149,23 +157,6 @@ def attempts(
         for build in [_digest(canonical_json.dumps([ground, subject]))]
         for case in cases
     ]
-
-
-def _ground(assignment: Assignment, overlay: Path | None, is_sandboxed: bool) -> list[object]:
-    """Return the inputs of all attempts, without those of marks, lateness and visibility."""
-    files = sorted(path for path in overlay.rglob("*") if path.is_file()) if overlay else []
-    course = [
-        (str(path.relative_to(overlay or "")), _digest(path.read_bytes()))
-        for path in files
-        if "__pycache__" not in path.parts
-    ]
-    parts = (assignment.archive.folder, assignment.engine, assignment.build, assignment.adapter)
-    python = assignment.python.fingerprint if assignment.python else ""
-    limits = assignment.limits._asdict()
-    if not assignment.limits.thinking:  # attempts of former gradings stay valid
-        del limits["thinking"]
-    rules = (limits, assignment.box, assignment.cases.restart)
-    return [__version__, *parts, *rules, course, is_sandboxed, python, *_list_protocol(assignment)]
 
 
 def _list_protocol(assignment: Assignment) -> list[str]:

@@ -11,33 +11,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from pathlib import Path
 
+from harness.assignments.assignment import Assignment
 from harness.errors import BusyError
-from harness.grading.attempts.grading_progress import Watch
+from harness.grading.attempts.grading_progress import Alarm, trouble
 from harness.grading.attempts.orders import (
     ALONE,
     Concurrency,
     GradingContext,
     GradingListener,
-    GradingUnit,
     Orders,
-    Task,
     withdraw,
 )
 from harness.grading.ledger.ledger import BuildRow, FinishedRun, Ledger, ResultRow
-from harness.records import FileResult
+from harness.reading import casefile
+from harness.records import Build, CaseFile, FileResult
 from harness.report.progress import as_time
 from harness.running.jobs import Fault
-from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Measurements
+from harness.work import canonical_json, fairness, records
 from harness.work.fairness import Evidence, find_cuts, weigh
-from harness.work.worker_events import (
+from harness.work.records import (
+    NOTHING,
     AttemptEvent,
     AttemptFinished,
     BuildFinished,
     HarnessFailed,
+    Measurements,
     ProgressEvent,
+    UnitCase,
+    WorkUnit,
 )
+
+_ANSWERED_LATER = "cut short, but the submission answers this command later in another case file"
 
 
 class Runner:
@@ -57,8 +63,9 @@ class Runner:
         self._ours: set[str] = set()  # the attempts that we have leased
         self._patient: dict[str, tuple[str, ...]] = {}  # commands answered late, by submission
         self._slow: set[str] = set()  # attempts that were cut short at such commands
+        self._cases: dict[tuple[str, str], CaseFile] = {}  # by SHA-256 and path
 
-    def run(self, units: Sequence[GradingUnit]) -> None:
+    def run(self, units: Sequence[WorkUnit]) -> None:
         """Do all units that are not done, but what others are at, where the ledger is shared.
 
         Raises:
@@ -66,7 +73,7 @@ class Runner:
             ClassWideError: the first of them all fail alike.
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        context, bases = self._context, [task.basis for unit in units for task in unit.tasks]
+        context, bases = self._context, [case.basis for unit in units for case in unit.cases]
         withdraw(self._ledger, bases, context.set_aside)
         is_left = True
         while is_left:
@@ -80,21 +87,20 @@ class Runner:
                 finally:
                     self._ledger.release(self._token)
             # Of machines that were set aside meanwhile, and of submissions that are only slow.
-            again = withdraw(self._ledger, bases, context.set_aside) or self._withdraw_slow()
+            again = withdraw(self._ledger, bases, context.set_aside)
+            if not again and self._slow:  # the next runs have full limits
+                slow, self._slow = sorted(self._slow), set()
+                again = self._ledger.withdraw(slow, _ANSWERED_LATER)
             is_left = bool(again)
 
-    def _withdraw_slow(self) -> list[str]:
-        """Withdraw the runs that were cut short too soon; the next ones have full limits."""
-        slow, self._slow = self._slow, set()
-        why = "cut short, but the submission answers this command later in another case file"
-        return self._ledger.withdraw(sorted(slow), why) if slow else []
-
-    def _do(self, units: Sequence[GradingUnit]) -> None:
-        box = self._context.assignment.box
+    def _do(self, units: Sequence[WorkUnit]) -> None:
+        box, content_of = self._context.assignment.box, self._ledger.content
         if left := self._find_unfinished(units, 1):
             with (
                 self._concurrency.together(),
-                closing(Orders(self._context, fairness.loose(box), alone=False)) as orders,
+                closing(
+                    Orders(self._context, fairness.loose(box), content_of, alone=False)
+                ) as orders,
             ):
                 while left:
                     turn = [
@@ -106,48 +112,46 @@ class Runner:
         if left := self._find_doubtful(units, cut=False):
             with (
                 self._concurrency.apart(),
-                closing(Orders(self._context, box, alone=True)) as orders,
+                closing(Orders(self._context, box, content_of, alone=True)) as orders,
             ):
                 self._again(units, left, orders)
         whole = {unit.submission.key: unit for unit in units}
         cut = self._find_doubtful(units, cut=True)
-        left = [one for one in cut if self._choose_cut(whole[one.submission.key], one).tasks]
+        left = [one for one in cut if self._choose_cut(whole[one.submission.key], one).cases]
         together = len(left) if self._context.other_machines else 1  # here, others get in between
         for start in range(0, len(left), max(1, together)):
             with (
                 self._concurrency.last(),
-                closing(Orders(self._context, box, alone=True)) as orders,
+                closing(Orders(self._context, box, content_of, alone=True)) as orders,
             ):
                 self._end_cut(units, left[start : start + together], orders)
 
-    def _find_doubtful(self, units: Sequence[GradingUnit], *, cut: bool) -> list[GradingUnit]:
+    def _find_doubtful(self, units: Sequence[WorkUnit], *, cut: bool) -> list[WorkUnit]:
         """Return the units with what is to be rerun: what was cut short, or all else."""
         left = [
             unit._replace(
-                tasks=tuple(task for task in unit.tasks if bool(self._find_cuts(task)) is cut)
+                cases=tuple(case for case in unit.cases if bool(self._find_cuts(case)) is cut)
             )
             for unit in self._find_unfinished(units, 2)
         ]
-        return [unit for unit in left if unit.tasks]
+        return [unit for unit in left if unit.cases]
 
-    def _find_cuts(self, task: Task) -> dict[str, float]:
+    def _find_cuts(self, case: UnitCase) -> dict[str, float]:
         """Return where the first run of an attempt was cut short."""
         assignment = self._context.assignment
-        firsts = self._runs(task)[:1]
+        firsts = self._runs(case)[:1]
         return (
             find_cuts(firsts[0], assignment.limits, assignment.command_properties)
             if firsts
             else {}
         )
 
-    def _again(
-        self, units: Sequence[GradingUnit], left: Sequence[GradingUnit], orders: Orders
-    ) -> None:
+    def _again(self, units: Sequence[WorkUnit], left: Sequence[WorkUnit], orders: Orders) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
         whole = {unit.submission.key: unit for unit in units}
         while left:
             turn = [
-                unit._replace(tasks=unit.tasks[:1], why=self._why("in doubt")) for unit in left
+                unit._replace(cases=unit.cases[:1], why=self._why("in doubt")) for unit in left
             ]
             self._round(turn, orders, 2, 1)
             again = [whole[unit.submission.key] for unit in left]
@@ -156,7 +160,7 @@ class Runner:
             left = self._find_doubtful(again, cut=False)
 
     def _end_cut(
-        self, units: Sequence[GradingUnit], left: Sequence[GradingUnit], orders: Orders
+        self, units: Sequence[WorkUnit], left: Sequence[WorkUnit], orders: Orders
     ) -> None:
         """Find out, alone, whether engines hang whose runs were cut short.
 
@@ -165,12 +169,12 @@ class Runner:
         whole = {unit.submission.key: unit for unit in units}
         while left:
             chosen = [self._choose_cut(whole[unit.submission.key], unit) for unit in left]
-            if not (turn := [unit for unit in chosen if unit.tasks]):
+            if not (turn := [unit for unit in chosen if unit.cases]):
                 return
             self._round(turn, orders, 2, 1)
             left = self._find_doubtful([whole[one.submission.key] for one in turn], cut=True)
 
-    def _choose_cut(self, whole: GradingUnit, left: GradingUnit) -> GradingUnit:
+    def _choose_cut(self, whole: WorkUnit, left: WorkUnit) -> WorkUnit:
         """Return the unit with one attempt to be rerun, or none; settle what needs no other run.
 
         The attempt that was cut least often takes least time.
@@ -178,20 +182,20 @@ class Runner:
         assignment, evidence = self._context.assignment, self._weigh(whole)
         key = whole.submission.key
         self._patient[key] = tuple({*self._patient.get(key, ()), *evidence.slow})
-        rerun: list[Task] = []
-        for task in left.tasks:
-            cuts = self._find_cuts(task)
-            if not self._is_late(task) and evidence.believes(
+        rerun: list[UnitCase] = []
+        for case in left.cases:
+            cuts = self._find_cuts(case)
+            if not self._is_late(case) and evidence.believes(
                 cuts, assignment.limits, assignment.command_properties
             ):
-                self._ledger.settle(task.basis, self._token)
+                self._ledger.settle(case.basis, self._token)
             elif cuts.keys() & self._patient[key]:
-                self._slow.add(task.basis)
+                self._slow.add(case.basis)
             else:
-                rerun.append(task)
-        rerun.sort(key=lambda task: len(self._runs(task)[0].failures))
+                rerun.append(case)
+        rerun.sort(key=lambda case: len(self._runs(case)[0].failures))
         return left._replace(
-            tasks=tuple(rerun[:1]),
+            cases=tuple(rerun[:1]),
             hung=evidence.hung,
             patient=self._patient[key],
             why=self._why("computed without an answer"),
@@ -203,84 +207,90 @@ class Runner:
         most = max(limits.timeout, limits.thinking, limits.startup)
         return f"alone, {reason}; at most {as_time(most)} for a command"
 
-    def _weigh(self, unit: GradingUnit) -> Evidence:
+    def _weigh(self, unit: WorkUnit) -> Evidence:
         """Return what the runs of a submission show, with their times, and whether each counts.
 
         Of a first run that was cut short all counts but the cuts.
         """
         assignment, timed = self._context.assignment, []
-        states = self._ledger.states(task.basis for task in unit.tasks)
-        for task in unit.tasks:
-            runs = self._ledger.results(task.basis)
+        states = self._ledger.states(case.basis for case in unit.cases)
+        for case in unit.cases:
+            runs = self._ledger.results(case.basis)
             for number, (text, figures) in enumerate(runs, 1):
                 if text == NOTHING:
                     continue
                 measured = canonical_json.loads(Measurements, figures)
-                result = canonical_json.add_measurements(
-                    canonical_json.loads(FileResult, text), task.case, measured
+                result = records.add_measurements(
+                    canonical_json.loads(FileResult, text), self._read(case), measured
                 )
                 is_sure = number == len(runs) and not measured.late
-                is_done = states[task.basis].state == "done"
-                counts = measured.alone or (is_sure and (is_done or bool(self._find_cuts(task))))
+                is_done = states[case.basis].state == "done"
+                counts = measured.alone or (is_sure and (is_done or bool(self._find_cuts(case))))
                 timed.append((result, counts))
         return weigh(timed, assignment.limits, assignment.command_properties)
 
-    def _find_unfinished(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
+    def _find_unfinished(self, units: Sequence[WorkUnit], number: int) -> list[WorkUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
-        states = self._ledger.states(task.basis for unit in units for task in unit.tasks)
+        states = self._ledger.states(case.basis for unit in units for case in unit.cases)
         waiting = {basis for basis, one in states.items() if one.state not in ("done", "fault")}
         waiting &= self._ours
-        some = [unit for unit in units if any(task.basis in waiting for task in unit.tasks)]
-        figures = self._ledger.figures(task.basis for unit in some for task in unit.tasks)
+        some = [unit for unit in units if any(case.basis in waiting for case in unit.cases)]
+        figures = self._ledger.figures(case.basis for unit in some for case in unit.cases)
         left = []
         for unit in some:
-            tasks, spent = [], 0.0
-            for task in unit.tasks:
+            cases, spent = [], 0.0
+            for case in unit.cases:
                 runs = [
-                    canonical_json.loads(Measurements, one) for one in figures.get(task.basis, ())
+                    canonical_json.loads(Measurements, one) for one in figures.get(case.basis, ())
                 ]
                 # Runs of this number alone have a budget of their own.
                 spent += sum(run.seconds for run in runs[number - 1 : number])
-                if task.basis in waiting and len(runs) < number:
-                    tasks.append(task._replace(machine=runs[-1].machine if runs else ""))
-            if tasks:
-                left.append(unit._replace(tasks=tuple(tasks), spent=spent))
+                if case.basis in waiting and len(runs) < number:
+                    cases.append(case._replace(machine=runs[-1].machine if runs else ""))
+            if cases:
+                left.append(unit._replace(cases=tuple(cases), spent=spent))
         return left
 
-    def _believe(self, unit: GradingUnit) -> None:
+    def _believe(self, unit: WorkUnit) -> None:
         """Let what broke alone as it broke before speak for what broke so in other files.
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
         """
         command_properties = self._context.assignment.command_properties
-        runs = [(task, self._runs(task)) for task in unit.tasks]
+        runs = [(case, self._runs(case)) for case in unit.cases]
         twice = [pair for _, pair in runs if len(pair) == 2]
         sure = [
             first
             for first, second in twice
             if fairness.fails_like(first, second, command_properties)
         ]
-        for task, pair in runs:
-            is_left = len(pair) == 1 and not (self._is_late(task) or self._find_cuts(task))
+        for case, pair in runs:
+            is_left = len(pair) == 1 and not (self._is_late(case) or self._find_cuts(case))
             if is_left and any(
                 fairness.fails_like(pair[0], one, command_properties) for one in sure
             ):
-                self._ledger.settle(task.basis, self._token)
+                self._ledger.settle(case.basis, self._token)
 
-    def _is_late(self, task: Task) -> bool:
-        (figures,) = (figures for _, figures in self._ledger.results(task.basis)[:1])
+    def _is_late(self, case: UnitCase) -> bool:
+        (figures,) = (figures for _, figures in self._ledger.results(case.basis)[:1])
         return canonical_json.loads(Measurements, figures).late
 
-    def _runs(self, task: Task) -> list[FileResult]:
-        texts = [text for text, _ in self._ledger.results(task.basis)]
-        results = [canonical_json.loads(FileResult, text) for text in texts if text != NOTHING]
-        return [result._replace(case=task.case) for result in results]
+    def _read(self, case: UnitCase) -> CaseFile:
+        """Return a case file as steps, by its real path."""
+        path = str(Path(case.place, case.name))
+        if (case.sha256, path) not in self._cases:
+            content = self._ledger.content(case.sha256)
+            self._cases[case.sha256, path] = casefile.parse(content, path)
+        return self._cases[case.sha256, path]
 
-    def _round(
-        self, units: Sequence[GradingUnit], orders: Orders, number: int, workers: int
-    ) -> None:
+    def _runs(self, case: UnitCase) -> list[FileResult]:
+        texts = [text for text, _ in self._ledger.results(case.basis)]
+        results = [canonical_json.loads(FileResult, text) for text in texts if text != NOTHING]
+        return [result._replace(case=self._read(case)) for result in results]
+
+    def _round(self, units: Sequence[WorkUnit], orders: Orders, number: int, workers: int) -> None:
         """Do units once; write what they say, and look at the submissions that have ended."""
-        listener, ended = self._listener, list[GradingUnit]()
+        listener, ended = self._listener, list[WorkUnit]()
 
         def on_recorded(index: int, event: AttemptEvent) -> None:
             if isinstance(event, AttemptFinished):
@@ -291,8 +301,16 @@ class Runner:
         is_by_itself = self._context.other_machines is None
         recorder = Recorder(self._ledger, self._token, number, on_recorded, at_once=is_by_itself)
 
+        def settle(*, at_once: bool = False) -> None:
+            """Write what was said, unless it may wait for more; look at what has ended since."""
+            if at_once or not recorder.may_wait:
+                recorder.flush()
+                if ended:
+                    self._watch.look(ended)
+                    ended.clear()
+
         def on_time(under_way: list[int]) -> None:
-            self._settle(recorder, ended)
+            settle()
             listener.on_time([units[index] for index in under_way])
 
         def on_event(index: int, event: AttemptEvent | ProgressEvent) -> None:
@@ -307,18 +325,8 @@ class Runner:
                 if fault:
                     recorder.add_fault(index, units[index], fault)
                 ended.append(units[index])
-                self._settle(recorder, ended)
-            self._settle(recorder, ended, at_once=True)
-
-    def _settle(
-        self, recorder: Recorder, ended: list[GradingUnit], *, at_once: bool = False
-    ) -> None:
-        """Write what was said, unless it may wait for more; look at what has ended since."""
-        if at_once or not recorder.may_wait:
-            recorder.flush()
-            if ended:
-                self._watch.look(ended)
-                ended.clear()
+                settle()
+            settle(at_once=True)
 
 
 # --- Write what workers say into the ledger: what came together is one transaction ---------------
@@ -368,14 +376,14 @@ class Recorder:
         """Whether something was taken in that may wait for more, to be written with it."""
         return bool(self._waiting) and time.monotonic() - self._since < TOGETHER
 
-    def add_fault(self, index: int, unit: GradingUnit, fault: Fault) -> None:
+    def add_fault(self, index: int, unit: WorkUnit, fault: Fault) -> None:
         """Record that a unit failed, and where, for those of its attempts without a result."""
         lines = fault.details.splitlines()
         places = [line.strip() for line in lines if line.startswith("  File ")]
         message = f"{fault.message} ({places[-1]})" if places else fault.message
-        for task in unit.tasks:
-            if (index, task.basis) not in self._heard:
-                self.add(index, HarnessFailed(task.basis, message))
+        for case in unit.cases:
+            if (index, case.basis) not in self._heard:
+                self.add(index, HarnessFailed(case.basis, message))
 
     def flush(self) -> None:
         """Write what was taken in.
@@ -390,7 +398,25 @@ class Recorder:
             for event in events
             if isinstance(event, BuildFinished)
         ]
-        runs = [self._run(event) for event in events if isinstance(event, AttemptFinished)]
+        runs = [
+            FinishedRun(
+                event.basis,
+                ResultRow(
+                    result=event.result,
+                    started=event.figures.started,
+                    pid=event.figures.pid,
+                    seconds=event.figures.seconds,
+                    cpu=event.figures.cpu,
+                    memory=event.figures.memory,
+                    own_cpu=event.figures.own_cpu,
+                    figures=canonical_json.dumps(event.figures),
+                ),
+                self._number,
+                self._number > 1 or not event.doubtful,
+            )
+            for event in events
+            if isinstance(event, AttemptFinished)
+        ]
         if (builds or runs) and not self._ledger.finish_all(self._token, runs, builds):
             raise BusyError(f"another process has taken over the grading in {self._ledger.name}")
         for event in events:
@@ -399,16 +425,52 @@ class Recorder:
         for index, event in waiting:
             self._on_recorded(index, event)
 
-    def _run(self, event: AttemptFinished) -> FinishedRun:
-        figures, is_last = event.figures, self._number > 1 or not event.doubtful
-        row = ResultRow(
-            result=event.result,
-            started=figures.started,
-            pid=figures.pid,
-            seconds=figures.seconds,
-            cpu=figures.cpu,
-            memory=figures.memory,
-            own_cpu=figures.own_cpu,
-            figures=canonical_json.dumps(figures),
-        )
-        return FinishedRun(event.basis, row, self._number, is_last)
+
+# --- Tell the alarm how the submissions of a grading start, from their results in the ledger -----
+
+
+_AT_ONCE = 100  # submissions that are asked for in one statement
+
+
+class Watch:
+    """Watch the submissions of a grading. ``go_on``: never stop the grading."""
+
+    def __init__(
+        self, ledger: Ledger, assignment: Assignment, units: Sequence[WorkUnit], *, go_on: bool
+    ) -> None:
+        self._ledger = ledger
+        self._assignment = assignment
+        archives = {unit.submission.sha256 for unit in units}
+        self._alarm = Alarm(0 if go_on else len(archives))
+
+    def look(self, units: Sequence[WorkUnit]) -> None:
+        """Look at the finished runs of some submissions, as long as that matters.
+
+        Raises:
+            ClassWideError: all of the first ones fail alike.
+        """
+        ledger, known = self._ledger, dict[str, list[str]]()
+        for index, unit in enumerate(units):
+            if self._alarm.is_over:
+                return
+            if index % _AT_ONCE == 0:
+                some = units[index : index + _AT_ONCE]
+                known = ledger.figures(case.basis for one in some for case in one.cases)
+            if not any(case.basis in known for case in unit.cases):
+                continue
+            text = ledger.build(unit.build)
+            build = canonical_json.loads(Build, text) if text else None
+            last = [pair for case in unit.cases for pair in ledger.results(case.basis)[-1:]]
+            results = [canonical_json.loads(FileResult, one) for one, _ in last if one != NOTHING]
+            if results or (build and not build.ok):
+                found = trouble(build, results, adapted=self._assignment.adapter is not None)
+                self._alarm.note(unit.submission.key, unit.submission.sha256, found)
+        self._alarm.check(self._assignment.engine.command)
+
+    def note(self, result: str) -> None:
+        """Take in a result as it is stored: one program that runs is enough to continue."""
+        if self._alarm.is_over or result == NOTHING:
+            return
+        file, is_adapted = canonical_json.loads(FileResult, result), self._assignment.adapter
+        if trouble(None, [file], adapted=is_adapted is not None) is None:
+            self._alarm.note("", "", None)

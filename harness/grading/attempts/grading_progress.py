@@ -5,21 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 
-from harness.assignments.assignment import Assignment
 from harness.errors import ClassWideError
-from harness.grading.attempts.orders import GradingListener, GradingUnit
-from harness.grading.ledger.ledger import Ledger
+from harness.grading.attempts.orders import GradingListener
 from harness.reading.last_words import last_words, normalize
 from harness.records import Build, FileResult
 from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
 from harness.report.tally import answers_a_test, never_answers
 from harness.text import number_of, one_line
-from harness.work import canonical_json, worker_events
-from harness.work.canonical_json import NOTHING
+from harness.work import records
+from harness.work.records import WorkUnit
 
 TYPE_CHECKING = False
 
@@ -46,7 +43,7 @@ class UnitsProgress(GradingListener):
         self._heartbeat = Heartbeat()
         self._files: dict[str, tuple[str, float]] = {}  # that run, and since when, by submission
         self._prolonged: dict[
-            str, worker_events.CaseProlonged
+            str, records.CaseProlonged
         ] = {}  # that are waited for, by submission
         self._live = make() if sys.stderr.isatty() and total else None
         if self._live:
@@ -67,7 +64,7 @@ class UnitsProgress(GradingListener):
             self._live.update(self._line, completed=self._done, description=description)
             self._live.refresh()
 
-    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
+    def on_time(self, under_way: Sequence[WorkUnit]) -> None:
         """Say how far it is and what is waited for: drawn, or if it was not said for a while."""
         units = {unit.submission.key: unit for unit in under_way}
         waits = [self._describe(units[key]) for key in sorted(units)]
@@ -77,7 +74,7 @@ class UnitsProgress(GradingListener):
             far = f"{self._done} of {self._total} {self.what}"
             self._heartbeat.beat(lambda: f"{far}, {self._summarize()}{waiting_for(waits)}")
 
-    def _describe(self, unit: GradingUnit) -> str:
+    def _describe(self, unit: WorkUnit) -> str:
         """Return what of a unit is waited for, why, and how long at most."""
         key = unit.submission.key
         name, since = self._files.get(key, ("", 0.0))
@@ -90,13 +87,13 @@ class UnitsProgress(GradingListener):
         why = f" ({reason})" if reason else ""
         return f"{one_line(key, _NAME)}: {short_path(name, _FILE)} for {so_far}{why}"
 
-    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
+    def on_progress(self, unit: WorkUnit, event: records.ProgressEvent) -> None:
         """Take note of the case file that runs; whole ones are counted."""
         key = unit.submission.key
-        if isinstance(event, worker_events.CaseProlonged):
+        if isinstance(event, records.CaseProlonged):
             self._prolonged[key] = event
-        elif isinstance(event, worker_events.CaseStarted) and key not in self._prolonged:
-            names = {task.basis: Path(task.case.path).name for task in unit.tasks}
+        elif isinstance(event, records.CaseStarted) and key not in self._prolonged:
+            names = {case.basis: case.name for case in unit.cases}
             self._files[key] = (names.get(event.basis, ""), time.monotonic())
 
     def _summarize(self) -> str:
@@ -114,18 +111,18 @@ class GradingProgress(UnitsProgress):
         self._failed: set[str] = set()
         self._broke = 0
 
-    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: WorkUnit, event: records.AttemptEvent) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
-        if isinstance(event, worker_events.HarnessFailed):
+        if isinstance(event, records.HarnessFailed):
             self._broke += 1
-        elif isinstance(event, worker_events.AttemptFinished) and event.failed:
+        elif isinstance(event, records.AttemptFinished) and event.failed:
             self._failed.add(key)
         if (one := self._prolonged.get(key)) and one.basis == event.basis:
             del self._prolonged[key]
         # What is in doubt is not done: its second run will be.
-        self._done += isinstance(event, worker_events.AttemptFinished) and not event.doubtful
-        if not isinstance(event, worker_events.BuildFinished):
+        self._done += isinstance(event, records.AttemptFinished) and not event.doubtful
+        if not isinstance(event, records.BuildFinished):
             self._draw(f"{self._summarize()}  {one_line(key, _NAME)}")
 
     def _summarize(self) -> str:
@@ -263,64 +260,3 @@ def _describe(count: int, name: str, example: Trouble, command: str) -> str:
         "No mark was given. Results are kept; the same command continues with --go-on.",
     ]
     return "\n".join(lines)
-
-
-# --- Tell the alarm how the submissions of a grading start, from their results in the ledger -----
-
-
-_TOGETHER = 100  # submissions that are asked for in one statement
-
-
-class Watch:
-    """Watch the submissions of a grading. ``go_on``: never stop the grading."""
-
-    def __init__(
-        self, ledger: Ledger, assignment: Assignment, units: Sequence[GradingUnit], *, go_on: bool
-    ) -> None:
-        self._ledger = ledger
-        self._assignment = assignment
-        archives = {unit.submission.sha256 for unit in units}
-        self._alarm = Alarm(0 if go_on else len(archives))
-
-    def look(self, units: Sequence[GradingUnit]) -> None:
-        """Look at the finished runs of some submissions.
-
-        Raises:
-            ClassWideError: all of the first ones fail alike.
-        """
-        for unit in self._list_begun(units):
-            if self._alarm.is_over:
-                return
-            self._look_at(unit)
-        self._alarm.check(self._assignment.engine.command)
-
-    def _list_begun(self, units: Sequence[GradingUnit]) -> Iterator[GradingUnit]:
-        """Yield the submissions with at least one run, as long as that matters."""
-        for start in range(0, len(units), _TOGETHER):
-            if self._alarm.is_over:
-                return
-            some = units[start : start + _TOGETHER]
-            known = self._ledger.figures(task.basis for unit in some for task in unit.tasks)
-            yield from (unit for unit in some if any(one.basis in known for one in unit.tasks))
-
-    def note(self, result: str) -> None:
-        """Take in a result as it is stored: one program that runs is enough to continue."""
-        if self._alarm.is_over or result == NOTHING:
-            return
-        file = canonical_json.loads(FileResult, result)
-        if trouble(None, [file], adapted=self._is_adapted) is None:
-            self._alarm.note("", "", None)
-
-    @property
-    def _is_adapted(self) -> bool:
-        return self._assignment.adapter is not None
-
-    def _look_at(self, unit: GradingUnit) -> None:
-        text = self._ledger.build(unit.build)
-        build = canonical_json.loads(Build, text) if text else None
-        last = (self._ledger.results(task.basis)[-1:] for task in unit.tasks)
-        texts = [text for runs in last for text, _ in runs if text != NOTHING]
-        results = [canonical_json.loads(FileResult, text) for text in texts]
-        if results or (build and not build.ok):
-            found = trouble(build, results, adapted=self._is_adapted)
-            self._alarm.note(unit.submission.key, unit.submission.sha256, found)

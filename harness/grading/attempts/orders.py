@@ -7,62 +7,41 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from harness.assignments import workspace
-from harness.assignments.assignment import FILE, Assignment
+from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.grading.ledger.ledger import Lease, Ledger
-from harness.grading.records import Submission
 from harness.options import BoxLimits
 from harness.records import CaseFile
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, records, unit_worker
+from harness.work import canonical_json, unit_worker
 from harness.work.bench import UnitRunner
-from harness.work.canonical_json import Measurements
+from harness.work.canonical_json import Level, Sha256
 from harness.work.crew import Crew, Ends
-from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
-from harness.work.worker_events import AttemptEvent, ProgressEvent
-
-
-class Task(NamedTuple):
-    """A case file to run."""
-
-    basis: str
-    case: CaseFile  # by its real path
-    content: bytes = b""  # of the case file
-    machine: str = ""  # of a cluster, where it was run before
-    is_image: bool = False  # of another case file: its tests give no points
-
-
-class GradingUnit(NamedTuple):
-    """A submission with its case files to run."""
-
-    submission: Submission
-    archive: Path  # the submitted bytes
-    build: str  # the basis of its build
-    tasks: tuple[Task, ...]
-    spent: float = 0.0  # seconds of its budget
-    hung: tuple[str, ...] = ()  # as of a :class:`~harness.work.records.WorkUnit`
-    patient: tuple[str, ...] = ()  # the same
-    why: str = ""  # it is run alone; empty: it is not
+from harness.work.records import (
+    AttemptEvent,
+    Environment,
+    Measurements,
+    ProgressEvent,
+    UnitCase,
+    WorkUnit,
+)
 
 
 class GradingListener:
     """A listener to the events of a grading; this one ignores them."""
 
-    def on_event(self, unit: GradingUnit, event: AttemptEvent) -> None:
+    def on_event(self, unit: WorkUnit, event: AttemptEvent) -> None:
         """Take in what a worker says."""
 
-    def on_progress(self, unit: GradingUnit, event: ProgressEvent) -> None:
+    def on_progress(self, unit: WorkUnit, event: ProgressEvent) -> None:
         """Take note of what runs now; where engines run elsewhere, nothing is told of it."""
 
-    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
+    def on_time(self, under_way: Sequence[WorkUnit]) -> None:
         """Take note that time goes by; called several times a second, between two events."""
 
 
@@ -167,7 +146,7 @@ class OtherMachines(Protocol):
 
     def run(
         self,
-        units: Sequence[records.WorkUnit],
+        units: Sequence[WorkUnit],
         store: Path,
         context: GradingContext,
         on_event: Callable[[int, AttemptEvent], None],
@@ -188,7 +167,6 @@ class GradingContext(NamedTuple):
     go_on: bool = True  # even if the first submissions all fail alike
     other_machines: OtherMachines | None = None  # where engines run; None: on this machine
     set_aside: SetAside = SetAside()  # of machines whose results count for nothing
-    ran_on: Mapping[str, str] = MappingProxyType({})  # machines of runs before this one, by basis
     secret: str = ""  # of the ledger; never sent anywhere
 
 
@@ -198,16 +176,30 @@ class Orders:
     Close it. Until then it keeps the case files, images too, for the workers to read.
     """
 
-    def __init__(self, context: GradingContext, box: BoxLimits, *, alone: bool) -> None:
-        """``box``: what engines may use. ``alone``: nothing else is running.
+    def __init__(
+        self,
+        context: GradingContext,
+        box: BoxLimits,
+        content_of: Callable[[str], bytes],
+        *,
+        alone: bool,
+    ) -> None:
+        """``box``: what engines may use. ``content_of``: gives a case file by its SHA-256.
+
+        ``alone``: nothing else is running.
 
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
         self._context = context
         self._box = box
+        self._content_of = content_of
         self._alone = alone
         self._sandbox = None if context.other_machines else sandbox_of(context, box)
+        if context.other_machines:
+            self._level = context.other_machines.level(context.sandbox)
+        else:
+            self._level = str(int(self._sandbox.level)) if self._sandbox else "off"
         self._store = tempfile.TemporaryDirectory(prefix="gtp-harness-")  # ours alone, mode 700
 
     def close(self) -> None:
@@ -218,7 +210,7 @@ class Orders:
 
     def run(
         self,
-        units: Sequence[GradingUnit],
+        units: Sequence[WorkUnit],
         workers: int,
         on_event: Callable[[int, AttemptEvent | ProgressEvent], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
@@ -230,81 +222,39 @@ class Orders:
         Yields (index, fault) as they end, None where all is well. Closing the iterator ends the
         work under way.
         """
-        context, store, ordered = self._context, Path(self._store.name), [*map(self._order, units)]
-        if machines := context.other_machines:
-            ran_on = {task.basis: task.machine for unit in units for task in unit.tasks}
-            context = context._replace(ran_on=ran_on)
-            return machines.run(ordered, store, context, on_event, on_time)
-        proven = ordered[0].environment.sandbox if ordered and self._sandbox else ""
+        context, store = self._context, Path(self._store.name)
+        for sha256 in {case.sha256 for unit in units for case in unit.cases}:
+            if not (store / sha256).exists():
+                (store / sha256).write_bytes(self._content_of(sha256))
+        environment = Environment(
+            Level(self._level), context.assignment.python, (*context.hidden, str(store))
+        )
+        ordered = [
+            unit._replace(environment=environment, box=self._box, alone=self._alone)
+            for unit in units
+        ]
+        if context.other_machines:
+            return context.other_machines.run(ordered, store, context, on_event, on_time)
+        proven = self._level if self._sandbox else ""
         crew = Crew(ordered, workers, on_event, on_time, store=store, proven=proven, shared=shared)
         return crew.results()  # type: ignore[return-value]
 
-    @cached_property
-    def _make_unit(self) -> Callable[..., records.WorkUnit]:
-        """Maker of a unit from what it has besides all others: they are run in the same way."""
-        context, assignment = self._context, self._context.assignment
-        if context.other_machines:
-            level = context.other_machines.level(context.sandbox)
-        else:
-            level = str(int(self._sandbox.level)) if self._sandbox else "off"
-        packages, course = assignment.engine.packages, context.overlay
-        # What of the assignment's folder decides how its submissions are run.
-        named = [Path(assignment.translate)] if assignment.translate else []
-        named += [assignment.place / packages] if isinstance(packages, str) else []
-        paths = [assignment.place / FILE, *named, *assignment.public_cases()]
-        names = [path.relative_to(assignment.place).as_posix() for path in paths]
-        folder = None
-        if course:
-            folder = unit_worker.folder_of(course.absolute(), workspace.of_course(course))
-        hidden = (*context.hidden, self._store.name)
-        return partial(
-            records.WorkUnit,
-            unit=records.VERSION,
-            assignment=unit_worker.folder_of(assignment.place, names),
-            course=folder,
-            environment=Environment(Level(level), assignment.python, hidden),
-            limits=assignment.limits,
-            box=self._box,
-            alone=self._alone,
-            budget=context.budget,
-        )
 
-    def _order(self, unit: GradingUnit) -> records.WorkUnit:
-        """Return what is to be done as plain data."""
-        submission = unit.submission
-        sha256 = submission.sha256 or hashlib.sha256(unit.archive.read_bytes()).hexdigest()
-        return self._make_unit(
-            submission=UnitSubmission(
-                submission.key,
-                Sha256(sha256),
-                submission.root,
-                submission.kept,
-                str(unit.archive.absolute()),
-            ),
-            build=unit.build,
-            cases=tuple(map(self._case, unit.tasks)),
-            spent=unit.spent,
-            hung=unit.hung,
-            patient=unit.patient,
-        )
+def unit_case(basis: str, case: CaseFile, content: bytes, *, is_image: bool = False) -> UnitCase:
+    """Return a case file of a unit; ``case``: by its real path.
 
-    def _case(self, task: Task) -> records.UnitCase:
-        sha256 = hashlib.sha256(task.content).hexdigest()
-        kept, path = Path(self._store.name, sha256), Path(task.case.path).absolute()
-        if not kept.exists():
-            kept.write_bytes(task.content)
-        beside = tuple(_find_named_files(task, path.parent))
-        return records.UnitCase(
-            task.basis, path.name, Sha256(sha256), beside, str(path.parent), task.is_image
-        )
-
-
-def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:
-    """Yield the files that a case file's commands name, such as records and boards."""
-    words = {word for step in task.case.steps for word in step.command.split()[1:]}
-    for word in sorted(word for word in words if "." in word and not word.startswith(("/", "."))):
-        if ".." not in Path(word).parts and (folder / word).is_file():
-            yield unit_worker.file_of(folder / word, Path(word).as_posix())
+    Beside it are the files that its commands name, such as records and boards.
+    """
+    path = Path(case.path).absolute()
+    words = {word for step in case.steps for word in step.command.split()[1:]}
+    beside = tuple(
+        unit_worker.file_of(path.parent / word, Path(word).as_posix())
+        for word in sorted(words)
+        if "." in word and not word.startswith(("/", "."))
+        if ".." not in Path(word).parts and (path.parent / word).is_file()
+    )
+    sha256 = Sha256(hashlib.sha256(content).hexdigest())
+    return UnitCase(basis, path.name, sha256, beside, str(path.parent), is_image)
 
 
 # --- for what is done in this process and its forks --------------------------------------------

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TypeGuard
 
@@ -23,15 +24,15 @@ from harness import file_system
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.grading.attempts.grading_progress import UnitsProgress
-from harness.grading.attempts.orders import GradingContext, GradingUnit, Orders, Task
+from harness.grading.attempts.orders import GradingContext, Orders, unit_case
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
 from harness.records import CaseFile, FileResult, Verdict
 from harness.report.progress import bars
 from harness.running import jobs
 from harness.signals import ending_on_signals
-from harness.work import canonical_json
-from harness.work.worker_events import AttemptFinished, HarnessFailed
+from harness.work import canonical_json, records
+from harness.work.records import AttemptFinished, HarnessFailed, WorkUnit
 
 FOLDER, _STATE = "audit", "audit.json"
 SHARE = Fraction(9, 10)  # of the points for case files: less means known to be wrong
@@ -146,11 +147,11 @@ class Audit:
         self._seconds = seconds
         self._folder = folder
 
-    def list_pending(self, units: Iterable[GradingUnit]) -> list[GradingUnit]:
+    def list_pending(self, units: Iterable[WorkUnit]) -> list[WorkUnit]:
         """Return the submissions that are still to be searched, or whose findings confirmed."""
         return [one for one in units if not ((found := self._known(one)) and found.confirmed)]
 
-    def _known(self, unit: GradingUnit) -> Audited | None:
+    def _known(self, unit: WorkUnit) -> Audited | None:
         """Return the findings for this version of a submission, searched as long or longer."""
         found = read(self._folder, unit.submission.key)
         if not found or found.build != unit.build or found.seconds < self._seconds:
@@ -158,7 +159,7 @@ class Audit:
         files = case_files(self._folder, [found])
         return found if all(path.is_file() for path in files) else None
 
-    def run(self, units: Sequence[GradingUnit], progress: AuditProgress) -> list[str]:
+    def run(self, units: Sequence[WorkUnit], progress: AuditProgress) -> list[str]:
         """Audit what is left; each submission is written down as soon as it was looked at.
 
         Returns a sentence for each in which the harness failed: the next audit tries it again.
@@ -172,13 +173,16 @@ class Audit:
             broke = self._search(new, progress) if new else []
             found = [(unit, known) for unit in left if (known := self._known(unit))]
             if found:
+                paths = case_files(self._folder, (known for _, known in found))
+                contents = {sha256(one).hexdigest(): one for one in map(Path.read_bytes, paths)}
                 box = self._context.assignment.box
-                with closing(Orders(self._context, box, alone=True)) as orders:
+                orders = Orders(self._context, box, contents.__getitem__, alone=True)
+                with closing(orders):
                     for unit, known in found:
                         broke += self._confirm(unit, known, orders, progress)
             return broke
 
-    def _search(self, units: Sequence[GradingUnit], progress: AuditProgress) -> list[str]:
+    def _search(self, units: Sequence[WorkUnit], progress: AuditProgress) -> list[str]:
         # With Hypothesis, which a grading without an audit does not need.
         from harness.grading.auditing.wrong_answers import Looker
 
@@ -216,18 +220,18 @@ class Audit:
         return broke
 
     def _confirm(
-        self, unit: GradingUnit, findings: Audited, orders: Orders, progress: AuditProgress
+        self, unit: WorkUnit, findings: Audited, orders: Orders, progress: AuditProgress
     ) -> list[str]:
         """Keep those findings for a submission that show each time; remove the others."""
         place = self._folder / findings.submission
         cases = {one.file: casefile.read(str(place / one.file)) for one in findings.wrong}
-        tasks = [
-            Task(name, case, (place / name).read_bytes())
+        asked = [
+            unit_case(name, case, (place / name).read_bytes())
             for name, case in cases.items()
             for _ in range(_REPEATS)
         ]
         heard: list[object] = []
-        again = unit._replace(tasks=tuple(tasks))
+        again = unit._replace(cases=tuple(asked))
         ends = orders.run(
             [again],
             1,
@@ -251,13 +255,13 @@ class Audit:
         return []
 
 
-def _broke(unit: GradingUnit, message: str) -> str:
+def _broke(unit: WorkUnit, message: str) -> str:
     return f"harness error in {unit.submission.key}: {message}"
 
 
 def _shows(event: object, cases: Mapping[str, CaseFile]) -> TypeGuard[AttemptFinished]:
     """Whether a run of a case file has its last test wrong, and nothing broke before that."""
-    if not isinstance(event, AttemptFinished) or event.result == canonical_json.NOTHING:
+    if not isinstance(event, AttemptFinished) or event.result == records.NOTHING:
         return False
     result = canonical_json.loads(FileResult, event.result)
     last = len(cases[event.basis].steps) - 1

@@ -24,12 +24,13 @@ from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import ReplyJudge
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.attempts.orders import GradingContext, GradingUnit, bench_of
+from harness.grading.attempts.orders import GradingContext, bench_of
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs
 from harness.vocabulary.script import BOARDS
 from harness.work.machine import die_with_parent
+from harness.work.records import WorkUnit
 
 _SEED = 0  # all submissions are asked the same
 
@@ -68,11 +69,11 @@ class Looker:
         for bench in self._benches:
             bench.close()
 
-    def look(self, unit: GradingUnit, note: jobs.Note) -> AuditFindings:
+    def look(self, unit: WorkUnit, note: jobs.Note) -> AuditFindings:
         """Look at one submission for as long as there is time."""
         die_with_parent(self._parent)
-        root, kept = unit.submission.root, unit.submission.kept
-        furnished = self._benches[0].furnish(unit.archive, root, kept, unit.build, note)
+        own = unit.submission
+        furnished = self._benches[0].furnish(Path(own.path), own.root, own.kept, unit.build, note)
         with furnished as (room, built):
             if built and not built.ok:
                 return AuditFindings(0, 0, (), built.message)

@@ -18,28 +18,35 @@ from harness.archives.archive import pack_alike
 from harness.banks import banks
 from harness.banks.banks import Bank, BankEntry
 from harness.errors import ArchiveError, HarnessError, UsageError
-from harness.grading.attempts.orders import GradingContext, GradingUnit, Orders, Task
+from harness.grading.attempts.attempt_plan import PlannedCase
+from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.banking import anonymous
 from harness.grading.banking.anonymous import BankPerson, NeutralNames, UnreadableError
 from harness.grading.ledger.ledger import PlannedAttempt
-from harness.grading.records import IMAGE, Attempt, Submission
+from harness.grading.records import IMAGE, Attempt, Student
 from harness.records import FileResult, Outcome, Verdict
 from harness.report.tally import never_answers
 from harness.signals import ending_on_signals
 from harness.text import number_of
-from harness.work import canonical_json
-from harness.work.worker_events import AttemptFinished, HarnessFailed
+from harness.work import canonical_json, records
+from harness.work.canonical_json import Sha256
+from harness.work.records import AttemptFinished, HarnessFailed, UnitSubmission, WorkUnit
 
 
 class ProgramTrial:
     """Run programs that are in no ledger."""
 
     def __init__(
-        self, context: GradingContext, tasks: Sequence[Task], attempts: Sequence[PlannedAttempt]
+        self,
+        context: GradingContext,
+        template: WorkUnit,
+        cases: Iterable[PlannedCase],
+        attempts: Iterable[PlannedAttempt],
     ) -> None:
-        """``tasks``: the case files; ``attempts``: what the assignment calls them, by basis."""
+        """``template``: a unit with the ``cases``, each asked in one of the ``attempts``."""
         self._context = context
-        self._tasks = tuple(tasks)
+        self._template = template
+        self._cases = {(one.kind, one.name): one for one in cases}
         self._called = {one.basis: (one.kind, one.name) for one in attempts}
 
     def run(self, programs: Mapping[str, AnonymousProgram]) -> dict[str, ProgramBehaviour | None]:
@@ -48,7 +55,7 @@ class ProgramTrial:
             units = [self._unit(key, one, Path(folder)) for key, one in programs.items()]
             return dict(zip(programs, self._results(units), strict=True))
 
-    def _unit(self, key: str, program: AnonymousProgram, folder: Path) -> GradingUnit:
+    def _unit(self, key: str, program: AnonymousProgram, folder: Path) -> WorkUnit:
         lying, packed = folder / f"{key}.files", folder / f"{key}.tar"
         for name, content in program.files.items():
             path = lying / name
@@ -56,20 +63,23 @@ class ProgramTrial:
             path.write_bytes(content)
             path.chmod(file_system.file_mode(is_program=name in program.run))
         pack_alike(packed, lying, {name: name for name in program.files})
-        own = Submission(key, (), kept=tuple(sorted(program.files)))
-        return GradingUnit(own, packed, program.digest, self._tasks)
+        sha256 = Sha256(hashlib.sha256(packed.read_bytes()).hexdigest())
+        kept = tuple(sorted(program.files))
+        own = UnitSubmission(key, sha256, "", kept, str(packed.absolute()))
+        return self._template._replace(submission=own, build=program.digest)
 
-    def _results(self, units: Sequence[GradingUnit]) -> list[ProgramBehaviour | None]:
+    def _results(self, units: Sequence[WorkUnit]) -> list[ProgramBehaviour | None]:
         """Run units side by side. What is asked alone in a grading is so here as well."""
         context, heard = self._context, [dict[str, FileResult]() for _ in units]
 
         def on_event(index: int, event: object) -> None:
             if isinstance(event, HarnessFailed):
                 raise HarnessError(f"harness error: {event.message}")
-            if isinstance(event, AttemptFinished) and event.result != canonical_json.NOTHING:
+            if isinstance(event, AttemptFinished) and event.result != records.NOTHING:
                 heard[index][event.basis] = canonical_json.loads(FileResult, event.result)
 
-        orders = Orders(context, context.assignment.box, alone=False)
+        contents = {one.sha256: one.content for one in self._cases.values()}
+        orders = Orders(context, context.assignment.box, contents.__getitem__, alone=False)
         with (
             ending_on_signals(),
             closing(orders),
@@ -81,18 +91,15 @@ class ProgramTrial:
         return [self._behaviour(found) for found in heard]
 
     def _behaviour(self, files: Mapping[str, FileResult]) -> ProgramBehaviour | None:
-        cases = {task.basis: task.case for task in self._tasks}
-        results = [
-            (
-                *self._called[basis],
-                canonical_json.add_measurements(result, cases[basis], _NO_FIGURES),
-            )
-            for basis, result in files.items()
-        ]
+        results = []
+        for basis, result in files.items():
+            case = self._cases[self._called[basis]]
+            whole = records.add_measurements(result, case.read(case.path), _NO_FIGURES)
+            results.append((case.kind, case.name, whole))
         return behaviour(results) if results else None
 
 
-_NO_FIGURES = canonical_json.Measurements()
+_NO_FIGURES = records.Measurements()
 
 
 # --- The answers of a submission to tests, to find two that behave alike. Pure -------------------
@@ -180,8 +187,9 @@ _SHOWN = 60  # characters of a wrong answer
 class Former(NamedTuple):
     """A submission of a former year, and its results."""
 
-    unit: GradingUnit
+    unit: WorkUnit
     attempts: tuple[Attempt, ...]
+    students: tuple[Student, ...]
 
     @property
     def key(self) -> str:
@@ -335,11 +343,11 @@ def count_left_out(bank: Bank, additions: Added) -> dict[str, int]:
 # --- programs ----------------------------------------------------------------------------------
 
 
-def _read_submitted(unit: GradingUnit) -> AnonymousProgram:
+def _read_submitted(unit: WorkUnit) -> AnonymousProgram:
     own = unit.submission
     wanted = {own.root + name: name for name in own.kept}
     files, run = {}, set()
-    for member in archive.files(str(unit.archive)):
+    for member in archive.files(own.path):
         if name := wanted.get(member.name):
             files[name] = b"".join(member.content)
             run |= {name} if member.executable else set()
@@ -366,7 +374,7 @@ def _authors(submission: Former) -> list[BankPerson]:
     """Return those whose names may stand in a program."""
     return [
         BankPerson(student.name, (student.key, *(text for _, text in student.ids)))
-        for student in submission.unit.submission.students
+        for student in submission.students
     ]
 
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harness.errors import UsageError
+from harness.grading.exports.exporters import Shown
 from harness.grading.exports.sheet import ColumnError, Ids, Sheet, SheetForm
-from harness.grading.exports.showing import Shown
 from harness.text import some
 
 # The columns that tell students apart, and what a student's own numbers are called.

@@ -40,7 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from harness.grading.exports.showing import Files, Material
+from harness.grading.exports.exporters import Files, Material
 from harness.grading.marks.findings import concerns
 from harness.grading.records import Attempt, Audited, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, open_object, with_list

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from harness.grading.exports import showing
+from harness.grading.exports import exporters, showing
 from harness.grading.exports.class_page import parts
 from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import quote
@@ -35,7 +35,7 @@ _COMMAND, _NAME = 80, 40  # characters
 _MEGABYTE = 1_000_000
 
 
-def files(material: showing.Material) -> showing.Files:
+def files(material: exporters.Material) -> exporters.Files:
     """Yield a page for each submission."""
     result = material.result
     listed, places, cards = parts.order_by_mark(result), parts.Places(result), Cards()
@@ -43,7 +43,7 @@ def files(material: showing.Material) -> showing.Files:
     for place, one in enumerate(listed):
         about = _EvidencePage(one, result, places, cards, material.summaries[one.submission.key])
         neighbors = (beside[place], beside[place + 2])
-        yield f"evidence/{one.submission.key}.html", showing.as_file(about.page(neighbors))
+        yield f"evidence/{one.submission.key}.html", exporters.as_file(about.page(neighbors))
 
 
 class _EvidencePage:
@@ -55,7 +55,7 @@ class _EvidencePage:
         result: ClassResult,
         places: parts.Places,
         cards: Cards,
-        summaries: Sequence[showing.CaseSummary],
+        summaries: Sequence[exporters.CaseSummary],
     ) -> None:
         self._one, self._result, self._places, self._cards = graded, result, places, cards
         self._views = {id(each.attempt): each.view for each in summaries}

@@ -3,17 +3,52 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import UsageError
-from harness.grading.exports.feedback import pages
-from harness.grading.exports.sheet import Filled, Sheet, SheetForm, fill
-from harness.grading.exports.showing import CaseSummary, Files, Material, Shown, feedback
-from harness.grading.records import IMAGE, ClassResult, Graded
+from harness.grading.exports.sheet import Filled, Sheet, SheetForm, fill, table
+from harness.grading.exports.showing import Feedback, feedback
+from harness.grading.records import (
+    IMAGE,
+    Attempt,
+    ClassResult,
+    Graded,
+    Marks,
+    Student,
+    counting_mark,
+    decimal,
+)
+from harness.report.file_view import FileView
 from harness.report.views import Views
+from harness.text import escape_controls
+
+Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
+Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents
+
+
+class CaseSummary(NamedTuple):
+    """The result of a case file, for the teacher."""
+
+    attempt: Attempt
+    view: FileView
+
+
+class Material(NamedTuple):
+    """The data that exports are made from."""
+
+    result: ClassResult
+    shown: Shown
+    pages: Sequence[tuple[Student, bytes]]  # of the students
+    notes: Sequence[str]  # what the teacher must know of sheets, sentences
+    summaries: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
+
+
+def as_file(parts: Iterable[str]) -> bytes:
+    """Return a text given in parts as the content of a file, fit to be shown."""
+    return escape_controls("".join(parts)).encode()
 
 
 class Download(NamedTuple):
@@ -70,7 +105,7 @@ EXPORTS = (
         "spreadsheets",
         "a row for each student, a column for each part; text that looks like a formula is"
         " defused",
-        f"{_ROOM}.marks_csv",
+        f"{_ROOM}.exporters",
     ),
     Export(
         ("class.json",),
@@ -189,10 +224,19 @@ def write(
     for name, sheet in filled.items():
         on_filled(name, sheet)
     seen = {one.submission.key: tuple(_summarize_cases(one, views)) for one in result.graded}
+    pages = import_module(f"{_ROOM}.feedback").pages
     material = Material(result, shown, tuple(pages(result, shown)), notes, seen)
-    made = [file for one in EXPORTS for file in _files(one, material, filled)]
+    made: list[tuple[str, bytes]] = []
+    for export in EXPORTS:
+        if export.download is None:
+            made += import_module(export.module).files(material)
+        elif export.download.name in filled:
+            made.append((export.files[0], filled[export.download.name].data))
     written = tuple(_write(folder / name, data) for name, data in made)
-    _remove_old(folder, set(written))
+    # What an earlier grading said of submissions that have no mark now goes.
+    for pattern in (pattern for export in EXPORTS for pattern in export.patterns):
+        for path in set(folder.glob(pattern)) - set(written):
+            path.unlink()
     return written
 
 
@@ -214,27 +258,12 @@ def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
     return forms
 
 
-def _files(export: Export, material: Material, sheets: Mapping[str, Filled]) -> Files:
-    if export.download is None:
-        yield from import_module(export.module).files(material)
-    elif export.download.name in sheets:
-        yield export.files[0], sheets[export.download.name].data
-
-
 def find_stale(folder: Path, paths: tuple[Path, ...]) -> Iterator[Path]:
     """Yield the sheets of an earlier grading that were not filled in anew."""
     for one in EXPORTS:
         path = folder / one.files[0]
         if one.download and path.exists() and path not in paths:
             yield path
-
-
-def _remove_old(folder: Path, paths: set[Path]) -> None:
-    """Remove what an earlier grading said of submissions that have no mark now."""
-    patterns = [pattern for one in EXPORTS for pattern in one.patterns]
-    for pattern in patterns:
-        for path in set(folder.glob(pattern)) - paths:
-            path.unlink()
 
 
 def _write(path: Path, data: bytes) -> Path:
@@ -244,3 +273,45 @@ def _write(path: Path, data: bytes) -> Path:
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
     return path
+
+
+# --- ``marks.csv``: a row for each student, for people and their spreadsheet programs ------------
+# Columns: ``student``, ``key``, a column for each kind of number that somebody has, ``submission``
+# (its key), a column for each part of the marks, ``late`` (what that costs), ``total``, ``of`` and
+# ``note``. ``total`` is the mark that counts; where a person gave somebody another one than was
+# computed, a column ``computed`` before it has all computed ones. Points have a point and at most
+# two decimals; they are blank where a mark is withheld.
+
+
+def files(material: Material) -> Files:
+    """Yield the table."""
+    yield "marks.csv", marks_table(material.result).encode()
+
+
+def marks_table(result: ClassResult) -> str:
+    """Return the marks of a class as comma-separated values."""
+    pairs = [(one, student) for one in result.graded for student in one.submission.students]
+    kinds = sorted({kind for _, student in pairs for kind, _ in student.ids})
+    parts = [part.name for part in result.assignment.marks]
+    computed = ["computed"] if result.given else []
+    end = ["late", *computed, "total", "of", "note"]
+    rows = [["student", "key", *kinds, "submission", *parts, *end]]
+    for graded, student in pairs:
+        own, ids = graded.marks, dict(student.ids)
+        marks = counting_mark(own, result.get_given_mark(student))
+        reached = {} if own.withheld else {one.name: decimal(one.points) for one in own.parts}
+        rows.append([
+            *(student.name, student.key, *(ids.get(kind, "") for kind in kinds)),
+            graded.submission.key,
+            *(reached.get(name, "") for name in parts),
+            "" if own.withheld else decimal(own.deduction),
+            *([_total(own)] if result.given else []),
+            _total(marks),
+            decimal(marks.of),
+            f"withheld: {marks.note}" if marks.withheld else marks.note or marks.deduction_reason,
+        ])  # fmt: skip
+    return table(rows)
+
+
+def _total(marks: Marks) -> str:
+    return "" if marks.withheld else decimal(marks.total)

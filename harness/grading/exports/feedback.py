@@ -15,14 +15,8 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from harness.grading import records
-from harness.grading.exports.showing import (
-    STATIC,
-    Feedback,
-    Files,
-    Material,
-    Shown,
-    as_file,
-)
+from harness.grading.exports.exporters import Files, Material, Shown, as_file
+from harness.grading.exports.showing import STATIC, Feedback
 from harness.records import Outcome, Repeat, Verdict
 from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper

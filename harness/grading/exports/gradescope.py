@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from harness.grading.exports.showing import Feedback, Files, Material
+from harness.grading.exports.exporters import Files, Material
+from harness.grading.exports.showing import Feedback
 from harness.grading.records import PartMark, counting_mark, decimal
 from harness.records import Outcome, Verdict
 from harness.report.difference import Sides, sides

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.grading.exports.showing import Files, Material, as_file
+from harness.grading.exports.exporters import Files, Material, as_file
 from harness.grading.records import ClassResult, Graded
 from harness.records import FileResult
 from harness.report import junit

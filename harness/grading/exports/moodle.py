@@ -12,8 +12,9 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 
+from harness.grading.exports.exporters import Files, Material, Shown
 from harness.grading.exports.sheet import ColumnError, Ids, Mark, Sheet, SheetForm
-from harness.grading.exports.showing import Feedback, Files, Material, Shown
+from harness.grading.exports.showing import Feedback
 from harness.grading.records import Student, counting_mark, decimal
 from harness.report.markup import escape
 from harness.text import escape_controls

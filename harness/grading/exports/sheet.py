@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.grading import records
-from harness.grading.ingest.sources.csv_source import find_separator
+from harness.grading.ingest.csv_source import find_separator
 from harness.text import number_of, one_line, some
 
 _BOM = "\ufeff"

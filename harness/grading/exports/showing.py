@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from harness.grading.marks.marking import TestResult, is_meant, tests, weight
 from harness.records import Build, Diagnosis, FileResult, Outcome, Reply, Verdict
 from harness.report.file_view import FileView
 from harness.report.views import Views
-from harness.text import at_most, escape_controls, number_of
+from harness.text import at_most, number_of
 
 STATIC = Path(__file__).with_name("static")  # style sheets
 LONGEST = 4_000  # characters of a reply, and of standard error
@@ -193,31 +193,3 @@ def private_tests(attempts: Sequence[records.Attempt], visible: str) -> tuple[Pr
 
 def _private(attempts: Sequence[records.Attempt]) -> list[TestResult]:
     return list(tests([one for one in attempts if one.kind == records.PRIVATE]))
-
-
-# --- a graded class as every export gets it ----------------------------------------------------
-
-Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
-Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents
-
-
-class CaseSummary(NamedTuple):
-    """The result of a case file, for the teacher."""
-
-    attempt: records.Attempt
-    view: FileView
-
-
-class Material(NamedTuple):
-    """The data that exports are made from."""
-
-    result: records.ClassResult
-    shown: Shown
-    pages: Sequence[tuple[records.Student, bytes]]  # of the students
-    notes: Sequence[str]  # what the teacher must know of sheets, sentences
-    summaries: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
-
-
-def as_file(parts: Iterable[str]) -> bytes:
-    """Return a text given in parts as the content of a file, fit to be shown."""
-    return escape_controls("".join(parts)).encode()

@@ -31,9 +31,9 @@ from harness.reading import casefile
 from harness.reading.expectation import in_a_sentence
 from harness.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.vocabulary.transformations import KINDS, ORDER
-from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Measurements
+from harness.work import canonical_json, fairness, records
 from harness.work.fairness import find_cuts
+from harness.work.records import NOTHING, Measurements
 from oracle import __version__
 
 THRESHOLD = 0.01
@@ -198,20 +198,27 @@ class AttemptReader:
             planned_attempt.key, planned_attempt.kind, planned_attempt.name, None, path=path
         )
         state, _, fault = self._ledger.states([planned_attempt.basis])[planned_attempt.basis]
-        runs = [
-            self._run(*pair, planned_attempt)
-            for pair in self._ledger.results(planned_attempt.basis, at)
-        ]
+        runs: list[tuple[FileResult | None, Measurements]] = []
+        for text, measured in self._ledger.results(planned_attempt.basis, at):
+            figures, result = canonical_json.loads(Measurements, measured), None
+            self.sandboxes.add(figures.sandbox)
+            self.pythons |= {figures.python} - {""}
+            if text != NOTHING:
+                case = self._case(planned_attempt.name, planned_attempt.sha256)
+                result = canonical_json.loads(FileResult, text)
+                result = records.add_measurements(result, case, figures)
+            runs.append((result, figures))
         if distrusted:
             return attempt._replace(fault=_SET_ASIDE.format(distrusted))
         if not runs or (state != "done" and not at):  # perhaps it was run once, and is in doubt
             return attempt._replace(fault=fault or _NOT_YET)
         result, figures = runs[-1]
-        measured = (
-            Measured(run, one.seconds, one.cpu, one.memory, one.started, one.alone)
-            for run, one in runs
+        attempt = attempt._replace(
+            runs=tuple(
+                Measured(run, one.seconds, one.cpu, one.memory, one.started, one.alone)
+                for run, one in runs
+            )
         )
-        attempt = attempt._replace(runs=tuple(measured))
         if result is None:
             return attempt
         limits, box = self._assignment.limits, self._assignment.box
@@ -225,18 +232,6 @@ class AttemptReader:
             flaky=() if is_cut else fairness.find_changed_steps(first, result),
             near_limit=fairness.near(result, figures, limits, box, properties),
         )
-
-    def _run(
-        self, text: str, figures: str, attempt: PlannedAttempt
-    ) -> tuple[FileResult | None, Measurements]:
-        measured = canonical_json.loads(Measurements, figures)
-        self.sandboxes.add(measured.sandbox)
-        self.pythons |= {measured.python} - {""}
-        if text == NOTHING:
-            return None, measured
-        result = canonical_json.loads(FileResult, text)
-        case = self._case(attempt.name, attempt.sha256)
-        return canonical_json.add_measurements(result, case, measured), measured
 
     def _case(self, name: str, sha256: str) -> CaseFile:
         if (name, sha256) not in self._cases:
@@ -279,23 +274,19 @@ class Marker:
         """Return all that is known of a submission, with the mark that it should get."""
         attempts = self._reader.attempts(planned_attempts)
         marks = marking.marks(self._assignment, submission, attempts, self._tested)
-        return self._make_graded(submission, attempts, marks)
+        found = self._diagnoser.of(attempts)
+        return Graded(submission, attempts, marks, suspicion(attempts), found)
 
     def load_former(self, row: MarkRow) -> Graded:
         """Return what a mark in force was made of, with that mark."""
         attempts = self._reader.attempts(map(self._ledger.get_planned, row.bases), row.given)
         submission = canonical_json.loads(Submission, row.submission)
-        return self._make_graded(submission, attempts, canonical_json.loads(Marks, row.marks))
+        marks, found = canonical_json.loads(Marks, row.marks), self._diagnoser.of(attempts)
+        return Graded(submission, attempts, marks, suspicion(attempts), found)
 
     def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[MarkChange, ...]:
         """Return the marks that would change."""
         return regrading.changes(list(old), list(new), self._assignment, self._tested)
-
-    def _make_graded(
-        self, submission: Submission, attempts: tuple[Attempt, ...], marks: Marks
-    ) -> Graded:
-        found = self._diagnoser.of(attempts)
-        return Graded(submission, attempts, marks, suspicion(attempts), found)
 
     def result(self, graded: Sequence[Graded]) -> ClassResult:
         """Return the whole class."""

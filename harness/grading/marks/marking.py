@@ -228,7 +228,25 @@ def _part(
     if part.judged_by == _FILES:
         score = _files(assignment, submission)
     elif asked or part.name in part_names:
-        score = _tests(part, asked)
+        found = [
+            (one, weight(part, one.names)) for one in tests(asked) if is_meant(part, one.step)
+        ]
+        judged = [(one, counts) for one, counts in found if one.passed is not None and counts]
+        reached = sum((counts for one, counts in judged if one.passed), _NOTHING)
+        whole = sum((counts for _, counts in judged), _NOTHING)
+        passed = sum(bool(one.passed) for one, _ in judged)
+        unsure = sum(one.unsure for one, counts in found if counts)
+        reason = f"{passed} of {number_of(len(judged), 'test')} passed"
+        if any(counts != 1 for _, counts in judged):
+            reason += f", by weight {decimal(reached)} of {decimal(whole)}"
+        if part.rule == "all" and reached < whole:
+            reason += "; all must be"
+        complete = bool(asked) and all(map(_is_known, asked)) and not unsure
+        left_out = sum(one.passed is not None and not counts for one, counts in found)
+        if left_out:
+            reason += f"; {left_out} left out by weight 0"
+        reasons = [reason, *_remarks([one for one, _ in found], unsure)]
+        score = _Score(reached, whole, "; ".join(reasons), complete)
     else:
         score = _Score(_NOTHING, _NOTHING, f"there are no {part.judged_by} tests in this grading")
     of = _of(part, part_names) if score.whole or not score.complete else _NOTHING
@@ -256,26 +274,6 @@ def _files(assignment: Assignment, submission: Submission) -> _Score:
         said.append(f"{files.log} {lacks}")
     reached = wanted - len(missing) - faulty
     return _Score(Fraction(reached), Fraction(wanted), "; ".join(said) or "all files are there")
-
-
-def _tests(part: MarkPart, attempts: Sequence[Attempt]) -> _Score:
-    found = [(one, weight(part, one.names)) for one in tests(attempts) if is_meant(part, one.step)]
-    judged = [(one, counts) for one, counts in found if one.passed is not None and counts]
-    reached = sum((counts for one, counts in judged if one.passed), _NOTHING)
-    whole = sum((counts for _, counts in judged), _NOTHING)
-    passed = sum(bool(one.passed) for one, _ in judged)
-    unsure = sum(one.unsure for one, counts in found if counts)
-    reason = f"{passed} of {number_of(len(judged), 'test')} passed"
-    if any(counts != 1 for _, counts in judged):
-        reason += f", by weight {decimal(reached)} of {decimal(whole)}"
-    if part.rule == "all" and reached < whole:
-        reason += "; all must be"
-    complete = bool(attempts) and all(map(_is_known, attempts)) and not unsure
-    left_out = sum(one.passed is not None and not counts for one, counts in found)
-    if left_out:
-        reason += f"; {left_out} left out by weight 0"
-    reasons = [reason, *_remarks([one for one, _ in found], unsure)]
-    return _Score(reached, whole, "; ".join(reasons), complete)
 
 
 def is_meant(part: MarkPart, test: Step) -> bool:

@@ -28,15 +28,29 @@ def layer(finding: AttackResult) -> str:
 def text(attacks: dict[int, list[AttackResult]], roster: Iterable[Attack]) -> Iterator[str]:
     """Yield all lines about attacks on some levels."""
     for level, findings in attacks.items():
-        yield from lines(level, findings)
-    yield from list_left_out(roster)
-    yield from layers(attacks)
+        yield f"\nAttacks on level {level}: an engine or a build step that tries to"
+        for finding in findings:
+            attack = finding.attack
+            if finding.untested:
+                yield f"  untried  {attack.title:62}{finding.untested}"
+            elif not finding.escapes:
+                by = str(finding.end.hit) if finding.end.hit else layer(finding)
+                yield f"  held     {attack.title:62}{by}"
+            else:
+                known = " (this level cannot hold it)" if level in attack.leaks else ""
+                yield f"  ESCAPED  {attack.title:62}{'; '.join(finding.escapes)}{known}"
+        held = sum(map(is_stopped, findings))
+        yield f"{held} of {len(findings)} held at level {level}{_count_untested(findings)}."
+    for attack in roster:
+        if missing := scene.missing_programs(attack):
+            yield f"  left out {attack.title:61}{' and '.join(missing)} not installed"
+    yield from _layers(attacks)
     if attacks:
-        yield from bandwidths(attacks)
+        yield from _bandwidths(attacks)
         yield from conclusion([one for findings in attacks.values() for one in findings])
 
 
-def bandwidths(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
+def _bandwidths(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
     """Yield a table: bits a second that get through each channel that levels do not hold."""
     found: dict[str, dict[int, float]] = {}
     for level, findings in attacks.items():
@@ -66,32 +80,12 @@ def conclusion(findings: list[AttackResult]) -> Iterator[str]:
         yield f"Do not run programs that you do not trust at level {where}: attacks ESCAPED there."
 
 
-def lines(level: int, findings: list[AttackResult]) -> Iterator[str]:
-    """Yield a line for each attack on a level, and how many were held."""
-    yield f"\nAttacks on level {level}: an engine or a build step that tries to"
-    for finding in findings:
-        yield _line(finding)
-    held = sum(map(is_stopped, findings))
-    yield f"{held} of {len(findings)} held at level {level}{_count_untested(findings)}."
-
-
 def _count_untested(findings: Iterable[AttackResult]) -> str:
     number = sum(bool(finding.untested) for finding in findings)
     return f", {number} could not be tried" if number else ""
 
 
-def _line(finding: AttackResult) -> str:
-    attack = finding.attack
-    if finding.untested:
-        return f"  untried  {attack.title:62}{finding.untested}"
-    if not finding.escapes:
-        by = str(finding.end.hit) if finding.end.hit else layer(finding)
-        return f"  held     {attack.title:62}{by}"
-    known = " (this level cannot hold it)" if finding.level in attack.leaks else ""
-    return f"  ESCAPED  {attack.title:62}{'; '.join(finding.escapes)}{known}"
-
-
-def layers(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
+def _layers(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
     """Yield a table: how many attacks each layer holds on each level."""
     held = {
         level: Counter(map(layer, filter(is_stopped, findings)))
@@ -102,13 +96,6 @@ def layers(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
     for name in names:
         counts = "".join(f"{counted[name] or '-':<10}" for counted in held.values())
         yield f"  {name:60}{counts.rstrip()}"
-
-
-def list_left_out(attacks: Iterable[Attack]) -> Iterator[str]:
-    """Yield a line for each attack that cannot be run here, with the programs that it needs."""
-    for attack in attacks:
-        if missing := scene.missing_programs(attack):
-            yield f"  left out {attack.title:61}{' and '.join(missing)} not installed"
 
 
 def describe_left_out(attacks: Iterable[Attack]) -> list[dict[str, object]]:

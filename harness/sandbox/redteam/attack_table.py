@@ -37,9 +37,6 @@ def at_build(attack: Attack, layer: str = "") -> Attack:
     return attack._replace(at="build", title=f"{attack.title} (build)", layer=layers)
 
 
-# --- The channels between runs, each tried in two successive boxes and in two at the same time ---
-
-
 _ALL = (3, 2, 1)
 
 
@@ -72,6 +69,7 @@ def _momentary(*channel: Any) -> Iterator[Attack]:
     yield from (in_next._replace(layer=_OVER, leaks=frozenset()), beside)
 
 
+# The channels between runs, each tried in two successive boxes and in two at the same time.
 CHANNELS = (
     *_lasting("loaded_pages_by_preadv2", "pages in memory, read", _CALLS),
     *_lasting("loaded_pages_by_cachestat", "pages in memory, counted", _CALLS),
@@ -89,9 +87,6 @@ CHANNELS = (
     *_momentary("machine_counters", "counters of the machine", _NOTHING, _ALL, 40),
     *_momentary("busy_processors", "how busy processors are", _NOTHING, _ALL, 40),
 )
-
-
-# --- The ways to hold memory, and what counts or refuses each ------------------------------------
 
 
 _COUNTED = "control group or the count of memory"
@@ -146,9 +141,6 @@ MEMORY_HOLDERS = (
 )
 
 
-# --- Attacks in C and Java, which make the system calls that Python wraps away; what stops each --
-
-
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
 _PROC = {3: "pid namespace", 2: "pid namespace", 1: "Landlock"}
 _SIGNALS = {3: "pid namespace", 2: "pid namespace", 1: "Landlock scope or seccomp"}
@@ -169,6 +161,7 @@ def _java(program: str, title: str, layer: dict[int, str], source: str = "java")
     return Attack(program, f"{title} (Java)", layer, source=source, patience=_PATIENCE)
 
 
+# Attacks in C and Java, which make the system calls that Python wraps away.
 _IN_C = (
     _c("read_case", "read a private case file by openat of all", _FILES),
     _c("namespaces", "make or enter namespaces, by clone3 as well", _CALLS),
@@ -202,8 +195,6 @@ NATIVE_ATTACKS = (
     at_build(_java("start_processes", "start 100 from a processor", _MULTIPLY, "javac")),
 )
 
-
-# --- The attacks of the red team, and what is to stop each at the three levels -------------------
 
 _RIGHTS = _everywhere("no new privileges")
 _SCRATCH = {3: "size of its tmpfs", 2: "size of its tmpfs", 1: "the watch on its folder"}
@@ -273,9 +264,6 @@ _FIRST = (
 )
 
 
-# --- ways to spend what is limited, through what a box shows, and on what processes share --------
-
-
 _SPENDING = tuple(
     Attack(program, f"compute in {title}", _CLOCK, source="spending", patience=9, cpu=1)
     for program, title in (
@@ -320,8 +308,6 @@ _AT_BUILD_ALONE = tuple(
     )
 )
 
-
-# --- all of them --------------------------------------------------------------------------------
 
 # Run as build steps too, which may write into a folder: all else must hold as for engines.
 _AT_BUILD = """

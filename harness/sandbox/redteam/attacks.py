@@ -60,13 +60,22 @@ _libc.mmap.restype = ctypes.c_void_p
 
 def call(name: str, *arguments: Any) -> int:
     """Make a system call; OSError if it is refused."""
-    number = CALLS[name][not _X86]
     passed = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    result: int = _libc.syscall(ctypes.c_long(number), *passed)
+    result: int = _libc.syscall(ctypes.c_long(CALLS[name][not _X86]), *passed)
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
     return result
+
+
+def map_memory(size: int, flags: int, protection: int = 3, file: int = -1, offset: int = 0) -> int:
+    """Map memory, or a part of a file; return its address. OSError if it is refused."""
+    area = _libc.mmap(
+        None, ctypes.c_size_t(size), protection, flags, ctypes.c_int(file), ctypes.c_long(offset)
+    )
+    if area in (None, ctypes.c_void_p(-1).value):
+        raise OSError(ctypes.get_errno(), "mmap")
+    return int(area)
 
 
 def escaped(method: str) -> None:
@@ -77,11 +86,8 @@ def escaped(method: str) -> None:
 @contextlib.contextmanager
 def trying(action: str) -> Iterator[None]:
     """Report what happens inside: a success unless it is refused."""
-    try:
+    with refusals_of(action):
         yield
-    except (OSError, ImportError, ValueError) as error:
-        print("refused:", action, "-", error, flush=True)
-    else:
         escaped(action)
 
 
@@ -105,9 +111,6 @@ def processes() -> list[str]:
     with contextlib.suppress(OSError):
         return [name for name in os.listdir("/proc") if name.isdigit()]
     return [str(pid) for pid in range(1, 200)]
-
-
-# Reading
 
 
 def read_case_by_name(aim: Aim) -> None:
@@ -226,9 +229,6 @@ def read_metadata(aim: Aim) -> None:
         os.readlink(aim["link"])
 
 
-# Signals
-
-
 def signal_harness(aim: Aim) -> None:
     """Signal the harness in every way; its own handler is the witness."""
     number, victim = signal.SIGURG, aim["victim"]
@@ -263,9 +263,6 @@ def _signal_by_pipe(victim: int, number: int) -> None:
 def signal_everybody(_aim: Aim) -> None:
     with refusals_of("kill -1"):
         os.kill(-1, signal.SIGURG)
-
-
-# Processes
 
 
 def fork_bomb(_aim: Aim) -> None:
@@ -347,9 +344,6 @@ def many_descriptors(_aim: Aim) -> None:
         escaped("10,000 descriptors")
 
 
-# Memory and disk
-
-
 def memory_hog(_aim: Aim) -> None:
     blocks = [_fill(16 * MIB) for _ in range(75)]
     escaped(f"{len(blocks) * 16} MiB")
@@ -374,15 +368,14 @@ def memory_hogs(_aim: Aim) -> None:
 
 
 def memory_unmapped(_aim: Aim) -> None:
-    size, private_or_shared = 16 * MIB, 0x21  # MAP_SHARED | MAP_ANONYMOUS
-    for _ in range(64):
-        area = _libc.mmap(None, ctypes.c_size_t(size), 3, private_or_shared, -1, ctypes.c_long(0))
-        if area in (None, ctypes.c_void_p(-1).value):
-            return
-        ctypes.memset(area, 1, size)
-        _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)  # MADV_DONTNEED
-        time.sleep(0.005)
-    escaped("1 GiB out of sight")
+    size, shared_and_anonymous = 16 * MIB, 0x21
+    with refusals_of("mmap"):
+        for _ in range(64):
+            area = map_memory(size, shared_and_anonymous)
+            ctypes.memset(area, 1, size)
+            _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)  # MADV_DONTNEED
+            time.sleep(0.005)
+        escaped("1 GiB out of sight")
 
 
 def memory_in_file(_aim: Aim) -> None:
@@ -444,25 +437,20 @@ def endless_errors(_aim: Aim) -> None:
     escaped("2 GB of standard error were taken")
 
 
-# The network
-
-
 def tcp(aim: Aim) -> None:
-    for address in (("127.0.0.1", aim["tcp"]), ("192.0.2.1", 80), ("1.1.1.1", 53)):
-        with trying(f"connect to {address}"):
-            _tcp(socket.AF_INET, address, aim["word"])
-    with trying("connect to ::1"):
-        _tcp(socket.AF_INET6, ("::1", aim["tcp"]), aim["word"])
-
-
-def _tcp(family: int, address: tuple[str, int], word: str) -> None:
-    with socket.socket(family) as connection:
-        connection.settimeout(0.3)
-        try:
-            connection.connect(address)
-            connection.sendall(word.encode())
-        except ConnectionRefusedError:
-            return  # from outside: the packet went there and back
+    own = aim["tcp"]
+    for name, family, address in (
+        (("127.0.0.1", own), socket.AF_INET, ("127.0.0.1", own)),
+        (("192.0.2.1", 80), socket.AF_INET, ("192.0.2.1", 80)),
+        (("1.1.1.1", 53), socket.AF_INET, ("1.1.1.1", 53)),
+        ("::1", socket.AF_INET6, ("::1", own)),
+    ):
+        with trying(f"connect to {name}"), socket.socket(family) as connection:
+            connection.settimeout(0.3)
+            # Refused from outside: the packet went there and back.
+            with contextlib.suppress(ConnectionRefusedError):
+                connection.connect(address)
+                connection.sendall(aim["word"].encode())
 
 
 def udp(aim: Aim) -> None:
@@ -506,9 +494,6 @@ def listen(_aim: Aim) -> None:
     with trying("listen on a name"), socket.socket(socket.AF_UNIX) as listener:
         listener.bind("\0gtp-harness-attack")
         listener.listen()
-
-
-# Writing
 
 
 def write_outside(aim: Aim) -> None:
@@ -564,18 +549,12 @@ def write_kernel_settings(_aim: Aim) -> None:
 
 
 def open_devices(_aim: Aim) -> None:
-    paths = ["/dev/tty", "/dev/console", "/dev/ptmx", "/dev/mem", "/dev/kmsg", "/dev/fuse"]
-    paths += [
-        "/dev/vda",
-        "/dev/sda",
-        "/dev/loop-control",
-        "/dev/kvm",
-        "/dev/net/tun",
-        "/dev/pts/0",
-    ]
-    for path in paths:
-        with trying(f"open {path}"):
-            os.close(os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK))
+    for name in (
+        *("tty", "console", "ptmx", "mem", "kmsg", "fuse"),
+        *("vda", "sda", "loop-control", "kvm", "net/tun", "pts/0"),
+    ):
+        with trying(f"open /dev/{name}"):
+            os.close(os.open(f"/dev/{name}", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK))
 
 
 def type_on_terminal(_aim: Aim) -> None:
@@ -585,9 +564,6 @@ def type_on_terminal(_aim: Aim) -> None:
     for number in range(3):
         with trying(f"TIOCSTI on {number}"):
             fcntl.ioctl(number, 0x5412, b"x")
-
-
-# Privileges
 
 
 def set_uid(_aim: Aim) -> None:

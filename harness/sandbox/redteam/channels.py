@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, _libc, call, main  # type: ignore[import-not-found]
+from attacks import CALLS, _libc, call, main, map_memory  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
 CALLS |= {"cachestat": (451, 451), "futex": (202, 98), "mincore": (27, 232)}
@@ -35,7 +35,6 @@ APART = 8  # pages from one place in a file to the next: what is read ahead is n
 _DAY = 86400.0
 _NAMES = 4  # that are looked up for each bit
 _SHARED_WAIT, _SHARED_WAKE = 0, 1
-_READ = 1
 _FROM_DISK = 12_000  # nanoseconds: a page that is in memory is read in a fraction, on any machine
 
 
@@ -91,9 +90,6 @@ def _nanoseconds(action: Callable[[], object]) -> int:
     return time.perf_counter_ns() - begun
 
 
-# --- pages of files that every box shows, in memory or not
-
-
 class _Pages:
     """Two pages for each bit, in files of the system."""
 
@@ -135,7 +131,7 @@ class _Pages:
     def is_in_core(self, number: int) -> bool:
         """By a call that tells which pages of a mapping are in memory."""
         file, offset = self.place(number)
-        area, found = _map(file, offset), ctypes.create_string_buffer(1)
+        area, found = _map_page(file, offset), ctypes.create_string_buffer(1)
         try:
             call("mincore", area, PAGE, found)
         finally:
@@ -143,13 +139,8 @@ class _Pages:
         return bool(found.raw[0] & 1)
 
 
-def _map(file: int, offset: int) -> int:
-    area = _libc.mmap(
-        None, ctypes.c_size_t(PAGE), _READ, mmap.MAP_SHARED, file, ctypes.c_long(offset)
-    )
-    if area in (None, ctypes.c_void_p(-1).value):
-        raise OSError(ctypes.get_errno(), "mmap")
-    return int(area)
+def _map_page(file: int, offset: int) -> int:
+    return int(map_memory(PAGE, mmap.MAP_SHARED, mmap.PROT_READ, file, offset))
 
 
 def _load(aim: Aim) -> None:
@@ -194,9 +185,6 @@ def _by_time(aim: Aim) -> Iterator[bool]:
 def _by_small_times(aim: Aim) -> Iterator[bool]:
     """Of two pages, which one is read faster."""
     return (one < zero for zero, one in _times(aim))
-
-
-# --- other things that last
 
 
 def _unread(aim: Aim) -> Iterator[str]:
@@ -274,11 +262,11 @@ def _see_names(aim: Aim) -> Iterator[bool]:
         yield sum(one[:-1]) < sum(zero[:-1])  # without the slowest: something came between
 
 
-# --- what shows only while it happens: a moment for a bit, or two of which one is used
-
-
 def _moments(aim: Aim, seconds: float, number: int) -> Iterator[float]:
-    """Yield the end of each moment, at its beginning; both ends share a clock."""
+    """Yield the end of each moment, at its beginning; both ends share a clock.
+
+    What shows only while it happens takes a moment for a bit, or two of which one is used.
+    """
     for moment in range(number):
         begin = aim["at"] + moment * seconds
         time.sleep(max(0.0, begin - time.time()))
@@ -303,7 +291,7 @@ def _shared_word(aim: Aim) -> int:
         raise NothingToUseError("no large file is shown")
     path, pages = aim["files"][0]
     file = os.open(path, os.O_RDONLY)
-    return _map(file, random.Random(aim["seed"]).randrange(pages) * PAGE)
+    return _map_page(file, random.Random(aim["seed"]).randrange(pages) * PAGE)
 
 
 _FUTEX = 0.002
@@ -441,9 +429,7 @@ def _see_speed(aim: Aim) -> Iterator[bool]:
     return _compare(aim, _BUSY, measure)
 
 
-# --- what is done at each end: by the sender, by the receiver ------------------------------------
-
-
+# What is done at each end: by the sender, by the receiver.
 _LASTING: dict[str, tuple[Send, Receive]] = {
     "loaded_pages_by_preadv2": (_load, _by("is_there_without_waiting")),
     "loaded_pages_by_cachestat": (_load, _by("is_counted")),

@@ -16,12 +16,13 @@ import socket
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, refusals_of  # type: ignore[import-not-found]
+from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, map_memory, refusals_of  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
 CALLS |= {
@@ -79,17 +80,16 @@ _kept: list[Hoard] = []
 
 def alone(way: Way, aim: Aim) -> None:
     """Hold as much as one process can."""
-    hoard = Hoard(aim["memory"] * 5 // 4)
-    _fill(way, hoard)
+    _fill(way, Hoard(aim["memory"] * 5 // 4))
 
 
 def together(way: Way, aim: Aim, number: int = 12) -> None:
     """Hold as much in several processes: a twelfth each."""
-    hoard = Hoard(aim["memory"] * 5 // 4)
+    allowed = aim["memory"] * 5 // 4
     reading, writing = os.pipe()
-    share = hoard.allowed // number + 1
     for _ in range(number):
         if os.fork() == 0:
+            share = allowed // number + 1
             os.write(writing, b"+" if _has_share(way, share, number * _PACE) else b"-")
             time.sleep(_TIME + LATE)
             os._exit(0)
@@ -97,7 +97,7 @@ def together(way: Way, aim: Aim, number: int = 12) -> None:
     while b"-" not in told and len(told) < number and select.select([reading], [], [], _TIME)[0]:
         told += os.read(reading, number)
     if told == b"+" * number:
-        _claim(hoard.allowed)
+        _claim(allowed)
     print("full:", told.decode(), flush=True)
     os.killpg(0, signal.SIGKILL)
 
@@ -127,21 +127,9 @@ def _claim(size: int) -> None:
     escaped(f"holds {size // MIB} MiB")
 
 
-def _map(size: int, flags: int, protection: int = 3) -> int:
-    area = _libc.mmap(
-        None, ctypes.c_size_t(size), protection, flags, ctypes.c_int(-1), ctypes.c_long(0)
-    )
-    if area in (None, ctypes.c_void_p(-1).value):
-        raise OSError("mmap")
-    return int(area)
-
-
-# --- pages
-
-
 def anonymous(hoard: Hoard) -> None:
     while True:
-        ctypes.memset(_map(MIB, _PRIVATE | _ANONYMOUS), 1, MIB)
+        ctypes.memset(map_memory(MIB, _PRIVATE | _ANONYMOUS), 1, MIB)
         hoard.add(MIB)
 
 
@@ -149,7 +137,7 @@ def shared_cut_off(hoard: Hoard) -> None:
     """Fill shared memory, and keep but a page of each piece mapped."""
     while True:
         size = 4 * MIB
-        area = _map(size, _SHARED | _ANONYMOUS)
+        area = map_memory(size, _SHARED | _ANONYMOUS)
         ctypes.memset(area, 1, size)
         _libc.munmap(ctypes.c_void_p(area + _PAGE), ctypes.c_size_t(size - _PAGE))
         hoard.add(size)
@@ -159,7 +147,7 @@ def shared_out_of_sight(hoard: Hoard) -> None:
     """Fill shared memory whose pages are then taken out of the table."""
     while True:
         size = 4 * MIB
-        area = _map(size, _SHARED | _ANONYMOUS)
+        area = map_memory(size, _SHARED | _ANONYMOUS)
         ctypes.memset(area, 1, size)
         _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)
         hoard.add(size)
@@ -169,7 +157,7 @@ def page_tables(hoard: Hoard) -> None:
     """Read a page of every two megabytes: the page is everybody's zero, its table is not."""
     while True:
         size = 1024 * MIB
-        area = _map(size, _PRIVATE | _ANONYMOUS | _NORESERVE, 1)
+        area = map_memory(size, _PRIVATE | _ANONYMOUS | _NORESERVE, 1)
         for place in range(area, area + size, 2 * MIB):
             ctypes.string_at(place, 1)
             hoard.add(_PAGE)
@@ -178,7 +166,7 @@ def page_tables(hoard: Hoard) -> None:
 def mappings(hoard: Hoard) -> None:
     """Give every other page of an area another protection: each becomes a mapping."""
     size = 60_000 * _PAGE
-    area = _map(size, _PRIVATE | _ANONYMOUS | _NORESERVE, 0)
+    area = map_memory(size, _PRIVATE | _ANONYMOUS | _NORESERVE, 0)
     for place in range(area, area + size, 2 * _PAGE):
         if _libc.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(_PAGE), 1) < 0:
             break
@@ -228,11 +216,8 @@ def locked(hoard: Hoard) -> None:
 
 def huge_pages(hoard: Hoard) -> None:
     while True:
-        ctypes.memset(_map(2 * MIB, _PRIVATE | _ANONYMOUS | 0x40000), 1, 2 * MIB)
+        ctypes.memset(map_memory(2 * MIB, _PRIVATE | _ANONYMOUS | 0x40000), 1, 2 * MIB)
         hoard.add(2 * MIB)
-
-
-# --- pipes and sockets
 
 
 def pipes(hoard: Hoard) -> None:
@@ -263,7 +248,7 @@ def pipes_with_huge_pages(hoard: Hoard) -> None:
     while True:
         reading, writing = os.pipe2(os.O_NONBLOCK)
         for _ in range(16):
-            area = -(-_map(2 * size, _PRIVATE | _ANONYMOUS) // size) * size
+            area = -(-map_memory(2 * size, _PRIVATE | _ANONYMOUS) // size) * size
             _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 14)  # MADV_HUGEPAGE
             ctypes.memset(area, 1, size)
             vector = (ctypes.c_void_p * 2)(area, _PAGE)
@@ -286,9 +271,9 @@ def spliced_files(hoard: Hoard) -> None:
         hoard.add(moved, reading)
 
 
-def socket_pairs(hoard: Hoard) -> None:
+def socket_pairs(hoard: Hoard, kind: int = socket.SOCK_STREAM) -> None:
     while True:
-        one, other = socket.socketpair()
+        one, other = socket.socketpair(socket.AF_UNIX, kind)
         hoard.add(_stuff_sockets(one, other), one, other)
 
 
@@ -327,9 +312,7 @@ def sockets_under_way(hoard: Hoard) -> None:
 
 
 def datagram_pairs(hoard: Hoard) -> None:
-    while True:
-        one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        hoard.add(_stuff_sockets(one, other), one, other)
+    socket_pairs(hoard, socket.SOCK_DGRAM)
 
 
 def threads_with_descriptors(hoard: Hoard) -> None:
@@ -337,7 +320,7 @@ def threads_with_descriptors(hoard: Hoard) -> None:
     flags = 0x100 | 0x200 | 0x800 | 0x10000  # VM, FS, SIGHAND, THREAD: but not FILES
     for _ in range(8):
         socket_number = len(hoard.kept)
-        stack = _map(MIB, _PRIVATE | _ANONYMOUS) + MIB
+        stack = map_memory(MIB, _PRIVATE | _ANONYMOUS) + MIB
         # The new thread runs pause() at once: its table keeps what is open now.
         _clone_and_pause(flags, stack)
         for _ in range(100):
@@ -353,9 +336,6 @@ def _clone_and_pause(flags: int, stack: int) -> None:
     if call("clone", flags, stack, 0, 0, 0) == 0:
         while True:
             time.sleep(1)
-
-
-# --- files in memory, and what is like them
 
 
 def memory_files(hoard: Hoard) -> None:
@@ -449,9 +429,6 @@ def keys(hoard: Hoard) -> None:
         hoard.add(1000)
 
 
-# --- records in the kernel
-
-
 def epolls(hoard: Hoard) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     pipes_ = [os.pipe()[0] for _ in range(min(100, most // 8))]
@@ -541,10 +518,6 @@ def queued_signals(hoard: Hoard) -> None:
         hoard.add(80)
 
 
-def _entry(way: Way, several: bool) -> Callable[[Aim], None]:
-    return lambda aim: (together if several else alone)(way, aim)
-
-
 # Ways that one process can go far enough; and those that take several, with a limit for each.
 ALONE = (
     *(anonymous, shared_cut_off, shared_out_of_sight, thread_that_stays, locked, huge_pages),
@@ -557,8 +530,8 @@ TOGETHER = (
     *(page_tables, mappings, spliced_files, threads_with_descriptors, not_dumpable, open_files),
     *(unreadable_program,),
 )
-PROGRAMS = {way.__name__: _entry(way, several=False) for way in ALONE} | {
-    way.__name__: _entry(way, several=True) for way in TOGETHER
+PROGRAMS = {way.__name__: partial(alone, way) for way in ALONE} | {
+    way.__name__: partial(together, way) for way in TOGETHER
 }
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 Each reports what it achieved; what it changes it sets to what it was.
 """
 
-import contextlib
 import ctypes
 import fcntl
 import os
@@ -33,17 +32,9 @@ _OF_PROCESSES = (
     *("task", "fd", "fdinfo", "attr", "net", "ns"),
 )
 _SETTINGS = (
-    "oom_score_adj",
-    "autogroup",
-    "coredump_filter",
-    "timerslack_ns",
-    "clear_refs",
-    "sched",
+    *("oom_score_adj", "autogroup", "coredump_filter", "timerslack_ns", "clear_refs", "sched"),
 )
 _ON_ANY_MACHINE = ("/sys", "/run", "/dev/pts", "/sys/fs/cgroup")
-
-
-# What a box shows
 
 
 def read_what_its_first_line_names(aim: Aim) -> None:
@@ -60,8 +51,7 @@ def read_what_its_settings_name(aim: Aim) -> None:
 
 def read_mounts(aim: Aim) -> None:
     """See where the machine's file systems are, and its sockets."""
-    own = ["/proc/self", f"/proc/self/task/{os.getpid()}", "/proc/thread-self"]
-    for folder in own:
+    for folder in ("/proc/self", f"/proc/self/task/{os.getpid()}", "/proc/thread-self"):
         for name, column in {"mountinfo": 4, "mounts": 1, "net/unix": 7}.items():
             with refusals_of(f"read {folder}/{name}"), open(f"{folder}/{name}") as file:
                 places = {line.split()[column] for line in file if line.count(" ") > column}
@@ -102,48 +92,38 @@ def watch_private_folder(aim: Aim) -> None:
 
 def lock_shown_files(_aim: Aim) -> None:
     """Tell another engine something by a lock on a file that both are shown."""
+    set_lock, get_lock = 37, 36  # F_OFD_SETLK, F_OFD_GETLK
     shown = [path for path in ("/usr/bin/env", "/bin/sh", sys.executable) if os.path.exists(path)]
     for path in shown:
         with open(path, "rb") as one, open(path, "rb") as other:
             with refusals_of(f"flock {path}"):
                 fcntl.flock(one, fcntl.LOCK_EX)
-                with contextlib.suppress(BlockingIOError):
+                try:
                     fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    continue
-                escaped(f"flock on {path} is seen")
+                except BlockingIOError:
+                    escaped(f"flock on {path} is seen")
             with refusals_of(f"see a lock on {path}"):
                 # Lock a range with one open file, and ask for it with another.
-                set_lock, get_lock = 37, 36  # F_OFD_SETLK, F_OFD_GETLK
-                whole = _flock(fcntl.F_RDLCK)
-                fcntl.fcntl(one.fileno(), set_lock, whole)
+                fcntl.fcntl(one.fileno(), set_lock, _flock(fcntl.F_RDLCK))
                 found = fcntl.fcntl(other.fileno(), get_lock, _flock(fcntl.F_WRLCK))
                 if found[:2] != int(fcntl.F_UNLCK).to_bytes(2, "little"):
                     escaped(f"a lock on {path} is seen")
-    with refusals_of("lock /dev/null"):
-        _lock_twice("/dev/null")
+    null = "/dev/null"
+    with refusals_of(f"lock {null}"), open(null, "wb") as one, open(null, "wb") as other:
+        fcntl.fcntl(one, set_lock, _flock(fcntl.F_WRLCK))
+        try:
+            fcntl.fcntl(other, set_lock, _flock(fcntl.F_WRLCK))
+        except BlockingIOError:
+            escaped(f"a lock on {null} is seen")
     for path in (*shown, os.path.abspath(__file__)):
         with refusals_of(f"a lease of {path}"), open(path, "rb") as one:
             fcntl.fcntl(one, fcntl.F_SETLEASE, fcntl.F_RDLCK)
             escaped(f"it blocks writers of {path}")
 
 
-def _lock_twice(path: str) -> None:
-    """Lock a range for writing by two open files: the second one is refused if locks are seen."""
-    set_lock = 37  # F_OFD_SETLK
-    with open(path, "wb") as one, open(path, "wb") as other:
-        fcntl.fcntl(one, set_lock, _flock(fcntl.F_WRLCK))
-        with contextlib.suppress(BlockingIOError):
-            fcntl.fcntl(other, set_lock, _flock(fcntl.F_WRLCK))
-            return
-        escaped(f"a lock on {path} is seen")
-
-
 def _flock(kind: int) -> bytes:
     """Return ``struct flock`` for the whole file, as 64-bit machines have it."""
     return kind.to_bytes(2, "little") + bytes(30)
-
-
-# What starts it
 
 
 def _others(aim: Aim) -> set[int]:
@@ -155,8 +135,13 @@ def see_launcher(aim: Aim) -> None:
     """Read what /proc tells of the processes that started this one, and of its control group."""
     for pid in _others(aim):
         for name in _OF_PROCESSES:
+            path = f"/proc/{pid}/{name}"
             with trying(f"read {name} of {pid}"):
-                _read_any(f"/proc/{pid}/{name}")
+                if os.path.isdir(path):
+                    os.listdir(path)
+                else:
+                    with open(path, "rb") as file:
+                        file.read(1)
         for name in ("cwd", "exe", "root"):
             with trying(f"follow {name} of {pid}"):
                 os.readlink(f"/proc/{pid}/{name}")
@@ -170,23 +155,12 @@ def see_launcher(aim: Aim) -> None:
                 escaped(f"{name} tells of the machine")
 
 
-def _read_any(path: str) -> None:
-    if os.path.isdir(path):
-        os.listdir(path)
-    else:
-        with open(path, "rb") as file:
-            file.read(1)
-
-
 def set_up_launcher(aim: Aim) -> None:
     """Write to the settings that /proc has of the processes that started this one."""
     for pid in _others(aim):
         for name in _SETTINGS:
             with trying(f"open {name} of {pid} for writing"):
                 os.close(os.open(f"/proc/{pid}/{name}", os.O_WRONLY))
-
-
-# What processes share
 
 
 def limit_others(aim: Aim) -> None:

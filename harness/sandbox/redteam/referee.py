@@ -1,4 +1,4 @@
-"""Capacity of a channel, and the state of the machine before it is tried."""
+"""Runs each attack in a box of its own, and judges by what came out and by what is left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import select
 import stat
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
@@ -58,24 +58,21 @@ def information(sent: str, received: str) -> float:
 @functools.cache
 def large_files() -> tuple[tuple[str, int], ...]:
     """Return large files that every box is shown, with the number of their pages."""
-    found = sorted(set(_large_files()), reverse=True)
-    chosen, size = [], 0
-    for length, path in found:
-        if size < _ENOUGH:
-            chosen.append((path, length // os.sysconf("SC_PAGE_SIZE")))
-            size += length
-    return tuple(chosen)
-
-
-def _large_files() -> Iterator[tuple[int, str]]:
+    found: set[tuple[int, str]] = set()
     inner = [entry.path for entry in os.scandir(_PLACES[0]) if entry.is_dir(follow_symlinks=False)]
     for folder in (*_PLACES, *inner):
         with contextlib.suppress(OSError):
             for entry in os.scandir(folder):
-                found = entry.stat(follow_symlinks=False)
-                large = stat.S_ISREG(found.st_mode) and found.st_size >= _LARGE
-                if large and found.st_mode & stat.S_IROTH:
-                    yield found.st_size, entry.path
+                status = entry.stat(follow_symlinks=False)
+                large = stat.S_ISREG(status.st_mode) and status.st_size >= _LARGE
+                if large and status.st_mode & stat.S_IROTH:
+                    found.add((status.st_size, entry.path))
+    chosen, size = [], 0
+    for length, path in sorted(found, reverse=True):
+        if size < _ENOUGH:
+            chosen.append((path, length // os.sysconf("SC_PAGE_SIZE")))
+            size += length
+    return tuple(chosen)
 
 
 @contextlib.contextmanager
@@ -109,9 +106,6 @@ def _lock(file: int) -> bool:
     except OSError:
         return False
     return True
-
-
-# --- Runs each attack in a box of its own, and judges by what came out and by what is left -------
 
 
 # Small, so that an attack on a limit need not be large.
@@ -181,29 +175,19 @@ def play_at_once(
     channels = tuple(attack for attack in attacks if attack.receiver)
     others = tuple(attack for attack in attacks if not attack.receiver)
     level_numbers = tuple(level_numbers)
-    for together in _phases(level_numbers) if others else ():
-        yield from _play_levels(together, others)
+    # At level 1 an ordinary user's engines share one count of processes with all others of that
+    # user: a bomb at another level would stop attacks before their own level does.
+    alone = () if os.geteuid() == 0 else (1,)
+    apart = [level for level in level_numbers if level in alone]
+    for together in ([level for level in level_numbers if level not in alone], apart):
+        if together and others:
+            yield from _play_levels(together, others)
     for level in level_numbers:  # what else goes on would be noise
         yield from _play_alone(level, channels)
 
 
-def _phases(level_numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    """Yield the levels that are attacked at the same time.
-
-    At level 1 an ordinary user's engines share one count of processes with all others of that
-    user: a bomb at another level would stop attacks before their own level does.
-    """
-    alone = () if os.geteuid() == 0 else (1,)
-    for part in (
-        tuple(x for x in level_numbers if x not in alone),
-        tuple(x for x in level_numbers if x in alone),
-    ):
-        if part:
-            yield part
-
-
 def _play_levels(
-    level_numbers: tuple[int, ...], attacks: tuple[Attack, ...]
+    level_numbers: Sequence[int], attacks: tuple[Attack, ...]
 ) -> Iterator[AttackResult]:
     """Run attacks on levels at the same time."""
     found: queue.SimpleQueue[AttackResult | BaseException | None] = queue.SimpleQueue()
@@ -227,8 +211,12 @@ def _play_levels(
                 again.append(finding)
             else:
                 yield finding
-    finally:
-        _stop(launchers, workers)
+    finally:  # end all boxes, and with them whatever the workers do; they clear away their scenes
+        for launcher in (one for own in launchers.values() for one in own):
+            launcher.close()
+        for worker in workers:
+            if worker.ident:  # it has begun; one that begins later finds its launcher closed
+                worker.join(_LONGEST_CLEARING)
     for level in level_numbers:
         yield from _play_alone(level, tuple(one.attack for one in again if one.level == level))
 
@@ -252,15 +240,6 @@ def _hire(
         waiting.put(None)
         words = (launcher, attacks, waiting, results)
         yield threading.Thread(target=_work, args=words, daemon=True)
-
-
-def _stop(launchers: dict[int, list[BoxLauncher]], workers: list[threading.Thread]) -> None:
-    """End all boxes, and with them whatever the workers do; they clear away their scenes."""
-    for launcher in (one for own in launchers.values() for one in own):
-        launcher.close()
-    for worker in workers:
-        if worker.ident:  # it has begun; one that begins later finds its launcher closed
-            worker.join(_LONGEST_CLEARING)
 
 
 def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[AttackResult]:
@@ -296,9 +275,12 @@ def _work(
 def _judge(launcher: BoxLauncher, scene: AttackStage, attack: Attack) -> AttackResult:
     """Run an attack, and judge it."""
     begun = time.monotonic()
-    programs = [attack.program, attack.then] if attack.then else [attack.program]
-    for program in programs:
-        end, output, seconds = _run(launcher, scene, attack, program)
+    for program in filter(None, (attack.program, attack.then)):
+        box = _start(launcher, scene, attack, program)
+        output = read(box, attack.patience)
+        before = time.monotonic()
+        end = box.close()
+        seconds = time.monotonic() - before
     escapes = [line[9:] for line in output.splitlines() if line.startswith("escaped: ")]
     if scene.token in output:
         escapes.append("read what is private")
@@ -309,17 +291,6 @@ def _judge(launcher: BoxLauncher, scene: AttackStage, attack: Attack) -> AttackR
     escapes += scene.damage()
     took = round(time.monotonic() - begun, 3)
     return AttackResult(attack, launcher.level, tuple(escapes), end, output, took)
-
-
-def _run(
-    launcher: BoxLauncher, scene: AttackStage, attack: Attack, program: str
-) -> tuple[BoxEnd, str, float]:
-    """Return how the attack ended, what it printed, and how long it took to end it."""
-    box = _start(launcher, scene, attack, program)
-    output = read(box, attack.patience)
-    before = time.monotonic()
-    end = box.close()
-    return end, output, time.monotonic() - before
 
 
 def _start(
@@ -361,36 +332,31 @@ def _judge_channel(
     }
     sending = {**told, "part": "send", "bits": bits}
     receiving = {**told, "part": "receive"}
+    patience = attack.patience
     with prepared(attack.program):
         if attack.receiver == "next":
-            said, _ = _act(
-                _start(launcher, scene, attack, attack.program, sending), attack.patience
-            )
+            said, _ = _act(_start(launcher, scene, attack, attack.program, sending), patience)
             box = _start(launcher, scene, attack, attack.program, receiving)
-            heard, end = _act(box, attack.patience)
+            heard, end = _act(box, patience)
         else:
             with contextlib.closing(make_another()) as other:
                 sender = _start(other, scene, attack, attack.program, sending)
                 receiver = _start(launcher, scene, attack, attack.program, receiving)
-                said, heard, end = _act_at_once(sender, receiver, attack.patience)
-    rate = information(bits, _find("received: ", heard)) / _count_seconds(said, heard)
+                said, heard, end = _act_at_once(sender, receiver, patience)
+    # Sending and receiving took so long, one after the other or together.
+    seconds = float(_find("seconds: ", heard) or 1)
+    if _has_acted(said.partition(_READY)[0]):
+        seconds += float(_find("seconds: ", said))
+    rate = information(bits, _find("received: ", heard)) / seconds
     untested = _find("nothing to use: ", said) or _find("nothing to use: ", heard)
     escapes = [f"{_round(rate):,g} bits a second get through"] if rate else []
     if not untested and not all(_has_acted(text) for text in (said, heard)):
         escapes.append(_UNPROVEN)
     escapes += scene.damage()
-    took = round(time.monotonic() - begun, 3)
-    output = f"{said}\n{heard}"
+    took, output = round(time.monotonic() - begun, 3), f"{said}\n{heard}"
     return AttackResult(
         attack, launcher.level, tuple(escapes), end, output, took, _round(rate), untested
     )
-
-
-def _count_seconds(sender_output: str, receiver_output: str) -> float:
-    """Return how long sending and receiving took, one after the other or together."""
-    seconds = float(_find("seconds: ", receiver_output) or 1)
-    lasting = sender_output.partition(_READY)[0]
-    return seconds + (float(_find("seconds: ", sender_output)) if _has_acted(lasting) else 0)
 
 
 def _round(rate: float) -> float:

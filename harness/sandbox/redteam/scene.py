@@ -134,11 +134,6 @@ def _compile(words: tuple[str, ...]) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-# --- A private case file, a process that stands for the harness, sockets and files ---------------
-# Each is also a witness. What an engine says of itself counts only against it; whether the victim
-# was signalled, a socket was reached, a file changed or a process survived is seen from outside.
-
-
 PROGRAMS = tuple(f"{name}.py" for name in PYTHON)
 # Counts a signal, and says the number whenever it is asked.
 _VICTIM = """
@@ -166,6 +161,9 @@ OUTSIDE = (HOME, "/usr", "/etc", "/", "/tmp", "/dev/shm", "/dev", "/var/tmp", "/
 class AttackStage:
     """The stage of all attacks. Use as a context manager.
 
+    It has a private case file, a process that stands for the harness, sockets and files. Each is
+    also a witness. What an engine says of itself counts only against it; whether the victim was
+    signalled, a socket was reached, a file changed or a process survived is seen from outside.
     ``attacks``: those that will be run; what they need besides Python is compiled.
     """
 
@@ -173,14 +171,12 @@ class AttackStage:
         self.token = secrets.token_hex(16)  # anyone who prints it has seen what is private
         self.mark = f"{_MARK}{secrets.token_hex(4)}"
         # Remove the marks of scenes that were killed; one in use is never so old.
+        oldest = time.time() - _ABANDONED
         for folder in OUTSIDE:
             with contextlib.suppress(OSError):
                 for name in os.listdir(folder):
                     path = os.path.join(folder, name)
-                    if (
-                        name.startswith(_MARK)
-                        and time.time() - os.lstat(path).st_mtime > _ABANDONED
-                    ):
+                    if name.startswith(_MARK) and os.lstat(path).st_mtime < oldest:
                         os.unlink(path)
         self._word = secrets.token_hex(16)  # an attack sends it: a stranger is not an escape
         with contextlib.ExitStack() as last:
@@ -228,13 +224,32 @@ class AttackStage:
             with contextlib.suppress(OSError):
                 path.unlink()
 
-    def _fill(self, attacks: Iterable[Attack]) -> None:
+    def _fill(self, attacks_to_run: Iterable[Attack]) -> None:
         self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
-        path = self._folder("private") / "case.gtp"
-        path.write_text(f"10 score\n#? [{self.token}]\n")
-        path.chmod(0o644)
-        self.secret = path
-        self.submission = self._submission(compile_needed(attacks))
+        private = self._folder("private")
+        self.secret = private / "case.gtp"
+        self.secret.write_text(f"10 score\n#? [{self.token}]\n")
+        self.secret.chmod(0o644)
+        files = compile_needed(attacks_to_run)
+        self.submission = self._folder("submission")
+        for name, content in files.items():
+            (self.submission / name).write_bytes(content)
+            (self.submission / name).chmod(0o755)
+        for name in PROGRAMS:
+            shutil.copy(Path(attacks.__file__).with_name(name), self.submission / name)
+            (self.submission / name).chmod(0o644)
+        # Let a program's first line and settings name the private folder.
+        (private / "notes").write_text(f"{self.token}\n")
+        (private / "gen.sh").write_text("#!/bin/sh\n")
+        (private / "gen.sh").chmod(0o755)
+        (private / "link").symlink_to("case.gtp")
+        program = self.submission / "reaching.py"
+        program.write_text(f"#!{private}/gen.sh\n{program.read_text()}")
+        program.chmod(0o755)
+        for place in (self.submission, self.folder):
+            (place / "pyvenv.cfg").write_text(f"home = {private}\n")
+        (self.submission / "symbolic").symlink_to(self.secret)
+        os.link(self.secret, self.submission / "hard")
         self.work = self._folder("work")
 
     def aim(self) -> dict[str, object]:
@@ -263,8 +278,8 @@ class AttackStage:
 
     def _clear(self) -> bool:
         """Remove what a build step has left; return whether that was possible."""
-        place = self.folder / "build"
-        untrusted_folders.remove(str(place))
+        place = str(self.folder / "build")
+        untrusted_folders.remove(place)
         return not os.path.lexists(place)
 
     def damage(self) -> Iterator[str]:
@@ -283,7 +298,11 @@ class AttackStage:
             if files[path] != self._before[path]:
                 yield f"changed {path}"
         yield from (f"left {path}" for path in self.strays())
-        yield from (f"left process {pid} running" for pid in self._survivors())
+        needle = os.fsencode(f"{self.submission}/")  # in the command of an attack of this scene
+        for folder in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if folder.name.isdigit() and needle in (folder / "cmdline").read_bytes():
+                    yield f"left process {folder.name} running"
         self._before = files
 
     def strays(self) -> list[Path]:
@@ -294,29 +313,6 @@ class AttackStage:
         made = self.folder / name
         made.mkdir(mode=0o755)
         return made
-
-    def _submission(self, files: dict[str, bytes]) -> Path:
-        folder = self._folder("submission")
-        for name, content in files.items():
-            (folder / name).write_bytes(content)
-            (folder / name).chmod(0o755)
-        for name in PROGRAMS:
-            shutil.copy(Path(attacks.__file__).with_name(name), folder / name)
-            (folder / name).chmod(0o644)
-        # Let a program's first line and settings name the private folder.
-        private = self.secret.parent
-        (private / "notes").write_text(f"{self.token}\n")
-        (private / "gen.sh").write_text("#!/bin/sh\n")
-        (private / "gen.sh").chmod(0o755)
-        (private / "link").symlink_to("case.gtp")
-        program = folder / "reaching.py"
-        program.write_text(f"#!{private}/gen.sh\n{program.read_text()}")
-        program.chmod(0o755)
-        for place in (folder, self.folder):
-            (place / "pyvenv.cfg").write_text(f"home = {private}\n")
-        (folder / "symbolic").symlink_to(self.secret)
-        os.link(self.secret, folder / "hard")
-        return folder
 
     def _signals(self) -> int:
         assert self._victim.stdin is not None
@@ -363,14 +359,6 @@ class AttackStage:
             changed = 0 if path.is_dir() else info.st_mtime_ns
             found[str(path)] = (info.st_mode, info.st_uid, changed, content)
         return found
-
-    def _survivors(self) -> Iterator[int]:
-        """Yield the processes that run an attack of this scene."""
-        needle = os.fsencode(f"{self.submission}/")
-        for folder in Path("/proc").iterdir():
-            with contextlib.suppress(OSError):
-                if folder.name.isdigit() and needle in (folder / "cmdline").read_bytes():
-                    yield int(folder.name)
 
 
 def _hear(server: socket.socket) -> bytes:

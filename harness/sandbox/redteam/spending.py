@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -24,7 +24,7 @@ def _burn(seconds: float) -> None:
         sum(range(1000))
 
 
-def _spend(aim: Aim, seconds: float, several: int = 1) -> None:
+def _spend(aim: Aim, seconds: float, several: int = 1, adopted: bool = False) -> None:
     """Let children that nobody waits for take CPU time, a moment each; count what they say.
 
     Each writes a byte when it has had its moment.
@@ -33,7 +33,7 @@ def _spend(aim: Aim, seconds: float, several: int = 1) -> None:
     allowed, spent, living = aim["cpu"] * 1.25, 0.0, 0
     deadline = time.monotonic() + 8
     while spent < allowed + 0.3 and time.monotonic() < deadline:
-        while living < several and _start(seconds, tell):
+        while living < several and _start(seconds, tell, adopted):
             living += 1
         time.sleep(0.001)
         with contextlib.suppress(BlockingIOError):
@@ -45,11 +45,15 @@ def _spend(aim: Aim, seconds: float, several: int = 1) -> None:
     print("spent:", spent, flush=True)
 
 
-def _start(seconds: float, tell: int) -> bool:
+def _start(seconds: float, tell: int, adopted: bool = False) -> bool:
+    """Start a child that computes; ``adopted``: its own child does, and it ends at once."""
     with contextlib.suppress(OSError):
         if os.fork() == 0:
-            _burn(time.process_time() + seconds)
-            os.write(tell, b".")
+            if adopted:
+                _start(seconds, tell)
+            else:
+                _burn(time.process_time() + seconds)
+                os.write(tell, b".")
             os._exit(0)
         return True
     return False
@@ -77,24 +81,8 @@ def unwaited_children(aim: Aim) -> None:
 
 
 def adopted_children(aim: Aim) -> None:
-    """Have each child's child do the work, and the child end at once."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    told, tell = os.pipe2(os.O_NONBLOCK)
-    spent, allowed, deadline = 0.0, aim["cpu"] * 1.25, time.monotonic() + 8
-    running = 0
-    while spent < allowed + 0.3 and time.monotonic() < deadline:
-        if running < 2:
-            with contextlib.suppress(OSError):
-                if os.fork() == 0:
-                    _start(0.04, tell)
-                    os._exit(0)
-                running += 1
-        time.sleep(0.001)
-        with contextlib.suppress(BlockingIOError):
-            done = len(os.read(told, 100))
-            spent, running = spent + done * 0.04, running - done
-    if spent > allowed:
-        escaped(f"spent {spent:.1f} s of CPU time")
+    _spend(aim, 0.04, 2, adopted=True)
 
 
 def many_threads(aim: Aim) -> None:
@@ -109,13 +97,10 @@ def many_threads(aim: Aim) -> None:
     _libc.syscall(ctypes.c_long(60 if os.uname().machine == "x86_64" else 93), 0)
 
 
-# --- disk that nobody counts, and what is hard to clear away -------------------------------------
-
-
-def _use(aim: Aim, way: Callable[[], Iterator[None]]) -> None:
+def _use(aim: Aim, steps: Iterator[None]) -> None:
     """Use a megabyte of disk at each step, up to a quarter more than is allowed."""
     used, most = 0, aim["scratch"] * 5 // 4 + 2 * MIB
-    for _ in way():
+    for _ in steps:
         used += MIB
         time.sleep(_PAUSE)
         if used > most:
@@ -127,22 +112,21 @@ def _use(aim: Aim, way: Callable[[], Iterator[None]]) -> None:
 def unlinked_disk(aim: Aim) -> None:
     kept = []
 
-    def way() -> Iterator[None]:
+    def write() -> Iterator[None]:
         while True:
-            file = os.open("hidden", os.O_CREAT | os.O_RDWR)
+            kept.append(os.open("hidden", os.O_CREAT | os.O_RDWR))
             os.unlink("hidden")
-            os.write(file, bytes(MIB))
-            kept.append(file)
+            os.write(kept[-1], bytes(MIB))
             yield
 
-    _use(aim, way)
+    _use(aim, write())
 
 
 def mapped_disk(aim: Aim) -> None:
     """Write files, remove their names and keep a page of each mapped."""
     kept = []
 
-    def way() -> Iterator[None]:
+    def write() -> Iterator[None]:
         while True:
             with open("hidden", "w+b") as file:
                 file.write(bytes(MIB))
@@ -150,7 +134,7 @@ def mapped_disk(aim: Aim) -> None:
             os.unlink("hidden")
             yield
 
-    _use(aim, way)
+    _use(aim, write())
 
 
 def _write_files(folder: str) -> Iterator[None]:
@@ -163,7 +147,7 @@ def _write_files(folder: str) -> Iterator[None]:
 def shut_folders(aim: Aim) -> None:
     os.mkdir("shut")
     os.chmod("shut", 0o300)
-    _use(aim, lambda: _write_files("shut"))
+    _use(aim, _write_files("shut"))
 
 
 def deep_disk(aim: Aim) -> None:
@@ -171,7 +155,7 @@ def deep_disk(aim: Aim) -> None:
     for _ in range(40):
         os.mkdir("d" * 250)
         os.chdir("d" * 250)
-    _use(aim, lambda: _write_files("."))
+    _use(aim, _write_files("."))
 
 
 def reserved_disk(aim: Aim) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import CaseError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ingest.sources.listing import safe
+from harness.grading.ingest.names import safe
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.service.courses import engine_suites, own_files
@@ -202,7 +202,7 @@ def unpack(
     with own_files.unpack(settings, path, name, lambda place: _complete(place, how)) as found:
         place, own = found
         try:
-            attempt_plan.public_cases(own)
+            attempt_plan.read_cases(own)
         except CaseError as error:
             raise UsageError(str(error).replace(f"{place}/", "")) from None
         yield found

@@ -25,7 +25,7 @@ from harness.assignments.assignment import FILE, Assignment
 from harness.declared import declaration
 from harness.errors import ArchiveError, HarnessError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ingest.sources.listing import safe
+from harness.grading.ingest.names import safe
 from harness.grading.records import decimal
 from harness.service.courses import making
 from harness.service.records import CHECK, HELD, CourseAssignment, Job
@@ -115,8 +115,7 @@ def _read_cases(assignment: Assignment) -> None:
     Raises:
         HarnessError: a line of one is wrong, or two private ones have the same name.
     """
-    attempt_plan.public_cases(assignment)
-    attempt_plan.private_cases(assignment, ())
+    attempt_plan.read_cases(assignment, ())
 
 
 def make(

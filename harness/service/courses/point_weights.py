@@ -110,10 +110,7 @@ def list_weighed_parts(assignment: Assignment, private: Path) -> list[WeighedPar
     ``private``: the folder of the private case files of the course.
     """
     named = [str(private)] if any(private.glob("*.gtp")) else []
-    files = [
-        *attempt_plan.public_cases(assignment),
-        *attempt_plan.private_cases(assignment, named),
-    ]
+    files = attempt_plan.read_cases(assignment, named)
     return [WeighedPart(part, tuple(_tests(part, files))) for part in assignment.marks]
 
 

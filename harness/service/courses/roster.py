@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.grading.ingest.sources.listing import key_of_group_with_digest, key_with_digest, safe
+from harness.grading.ingest.names import key_of_group_with_digest, key_with_digest, safe
 from harness.grading.records import Student, StudentSubmissions
 from harness.service.courses import roster_files
 from harness.service.courses.roster_files import ListedStudent, RosterFile

@@ -30,10 +30,9 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from harness.errors import ArchiveError, UsageError
-from harness.grading.ingest import sources
-from harness.grading.ingest.sources import csv_source
-from harness.grading.ingest.sources.listing import SourcePiece, entries, is_zip, student_keys
-from harness.grading.records import Student
+from harness.grading.ingest import csv_source, sources
+from harness.grading.ingest.sources import entries, is_zip, student_keys
+from harness.grading.records import SourcePiece, Student
 from harness.service.people import accounts
 from harness.text import one_line
 

@@ -66,7 +66,7 @@ class SubmissionHistory(NamedTuple):
     def places(self) -> dict[str, Place]:
         """Return what a grading would do with the uploads that it is given, by their ids.
 
-        The rule is that of :func:`harness.grading.ingest.receive.receive`, and the check's
+        The rule is that of :func:`harness.grading.ingest.sources.receive`, and the check's
         result is its result for the one upload.
         """
         found: dict[str, Place] = {}

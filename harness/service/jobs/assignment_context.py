@@ -11,7 +11,7 @@ from harness.grading import SET_ASIDE, grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
 from harness.grading.grade import GradeOptions, GradingPlan
-from harness.grading.ingest.receive import receive
+from harness.grading.ingest.sources import receive
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions
@@ -75,7 +75,7 @@ class AssignmentContext(NamedTuple):
         submission = receive(entry, assignment, self.store, self.overlay)
         if submission.unread:
             raise ReadingFailedError(submission.unread)
-        cases = attempt_plan.public_cases(assignment)
+        cases = attempt_plan.read_cases(assignment)
         return grade.plan_attempts(self.options, self.ledger, [submission], cases)
 
     def options_of(self, grading: Grading) -> GradeOptions:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from harness import file_system
 from harness.errors import HarnessError
 from harness.grading import grade
+from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import GradingListener
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
@@ -18,7 +19,7 @@ from harness.grading.exports.feedback import body_of
 from harness.grading.exports.sheet import Filled
 from harness.grading.exports.showing import feedback
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
-from harness.grading.ingest.receive import receive
+from harness.grading.ingest.sources import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
 from harness.report.views import Views
@@ -165,7 +166,10 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
     received = [
         receive(one, options.assignment, context.store, context.overlay) for one in entries
     ]
-    cases = grade.add_images(options, context.ledger, grade.case_files(options))
+    named = None if options.public_only else options.private
+    cases = attempt_plan.cases(options.assignment, named)
+    if options.images:
+        cases += attempt_plan.images(options.assignment, cases, context.ledger.seed)
     found = grade.plan_attempts(options, context.ledger, received, cases)
     with context.database.changing() as db:
         used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}

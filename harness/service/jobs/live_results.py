@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
-from harness.grading.attempts.orders import GradingListener, GradingUnit
+from harness.grading.attempts.orders import GradingListener
+from harness.reading import casefile
+from harness.records import Step
 from harness.service import monitoring, records
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.storage import queue, uploads
 from harness.text import one_line
-from harness.work import worker_events
+from harness.work import records as work_records
+from harness.work.records import WorkUnit
 
 BEGUN = json.dumps({"word": "begun"})  # a check, once more
 _LONGEST_COMMAND = 60  # characters that are told of the test that runs
@@ -22,20 +24,20 @@ class ProgressRecorder(GradingListener):
         self._context = context
         self._job = job
 
-    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: WorkUnit, event: work_records.AttemptEvent) -> None:
         """Take in what a worker says."""
         match event:
-            case worker_events.AttemptFinished(figures=figures, doubtful=doubtful, failed=failed):
+            case work_records.AttemptFinished(figures=figures, doubtful=doubtful, failed=failed):
                 seconds = figures.seconds
                 # One in doubt is run once more, and counts again.
                 outcome = "in doubt" if doubtful else "failed" if failed else "passed"
-            case worker_events.HarnessFailed():
+            case work_records.HarnessFailed():
                 seconds, outcome = 0.0, "harness error"
             case _:
                 return
         with self._context.database.changing() as db:
             queue.add_figure(db, monitoring.ATTEMPTS, seconds, outcome=outcome)
-            if isinstance(event, worker_events.AttemptFinished):
+            if isinstance(event, work_records.AttemptFinished):
                 queue.note_progress(db, self._job)
 
 
@@ -47,18 +49,23 @@ class LiveResultPublisher(ProgressRecorder):
         self._now: dict[str, object] = {}  # the test that runs
         self._shown: dict[str, object] = {}  # the one that is told of
         self._number = 0  # of the word that tells of it
+        self._steps: dict[str, Sequence[Step]] = {}  # of case files, by their SHA-256
 
-    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: WorkUnit, event: work_records.AttemptEvent) -> None:
         """Take in what a worker says."""
         self._now = {}
         self._say({"case": _case_name(unit, event.basis), **_describe_event(event)})
         super().on_event(unit, event)
 
-    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
+    def on_progress(self, unit: WorkUnit, event: work_records.ProgressEvent) -> None:
         """Take note of the test that runs now; files that end at once are not told of."""
-        self._now = _running(unit, event)
+        case = next(case for case in unit.cases if case.basis == event.basis)
+        if case.sha256 not in self._steps:
+            content = self._context.ledger.content(case.sha256)
+            self._steps[case.sha256] = casefile.parse(content, case.name).steps
+        self._now = _running(case.name, self._steps[case.sha256], event)
 
-    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
+    def on_time(self, under_way: Sequence[WorkUnit]) -> None:
         """Tell which test runs now, unless that is known."""
         if self._now and self._now != self._shown:
             self._say(self._now)
@@ -69,30 +76,31 @@ class LiveResultPublisher(ProgressRecorder):
         self._shown, self._number = (word, number) if word["word"] == "running" else ({}, 0)
 
 
-def _case_name(unit: GradingUnit, basis: str) -> str:
-    return next((Path(task.case.path).name for task in unit.tasks if task.basis == basis), "")
+def _case_name(unit: WorkUnit, basis: str) -> str:
+    return next((case.name for case in unit.cases if case.basis == basis), "")
 
 
-def _running(unit: GradingUnit, event: worker_events.ProgressEvent) -> dict[str, object]:
+def _running(
+    name: str, steps: Sequence[Step], event: work_records.ProgressEvent
+) -> dict[str, object]:
     """Return facts about the test that is judged next, or none after the last one."""
-    steps = next(task.case.steps for task in unit.tasks if task.basis == event.basis)
-    judged = event.step if isinstance(event, worker_events.CaseProgress) else -1
+    judged = event.step if isinstance(event, work_records.CaseProgress) else -1
     tests = [place for place, step in enumerate(steps) if step.is_test]
     left = [place for place in tests if place > judged]
     if not left:
         return {}
     return {
         "word": "running",
-        "case": _case_name(unit, event.basis),
+        "case": name,
         "test": len(tests) - len(left) + 1,
         "of": len(tests),
         "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
     }
 
 
-def _describe_event(event: worker_events.AttemptEvent) -> dict[str, object]:
-    if isinstance(event, worker_events.BuildFinished):
+def _describe_event(event: work_records.AttemptEvent) -> dict[str, object]:
+    if isinstance(event, work_records.BuildFinished):
         return {"word": "built", "ok": event.build.ok}
-    if isinstance(event, worker_events.HarnessFailed):
+    if isinstance(event, work_records.HarnessFailed):
         return {"word": "broke"}
     return {"word": "done", "failed": event.failed, "again": event.doubtful}

@@ -18,7 +18,7 @@ from pathlib import Path
 from harness import file_system
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade, tournament
-from harness.grading.attempts.orders import GradingContext, GradingUnit
+from harness.grading.attempts.orders import GradingContext
 from harness.grading.records import Marks, Submission, decimal
 from harness.grading.tournament import TournamentOptions
 from harness.match.pages import INDEX
@@ -32,6 +32,7 @@ from harness.service.storage.audit import AuditedTransaction
 from harness.signals import ending_on_signals
 from harness.work import canonical_json
 from harness.work.machine import die_with_parent
+from harness.work.records import WorkUnit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,10 +161,9 @@ def hold(context: AssignmentContext, job: Job) -> None:
     plan = grade.load_last_plan(context.ledger, grading.run)
     folder = folder_in(context.settings, grading)
     means = grade.grading_context(context.options_of(grading), plan)
-    means = means._replace(ran_on={})  # the usual one cannot be sent
     units = [
-        unit._replace(tasks=())  # no case file is needed to play
-        for unit in grade.units(plan, context.store)
+        unit._replace(cases=())  # no case file is needed to play
+        for unit in grade.units(means, plan, context.store)
     ]
     spawn = multiprocessing.get_context("spawn")
     told, tell = spawn.Pipe(duplex=False)
@@ -189,7 +189,7 @@ def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     connection: Connection,
     context: GradingContext,
     submissions: Sequence[Submission],
-    units: Sequence[GradingUnit],
+    units: Sequence[WorkUnit],
     options: TournamentOptions,
     folder: Path,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from harness.errors import HarnessError, UsageError
-from harness.grading.ingest.sources.listing import safe
+from harness.grading.ingest.names import safe
 from harness.grading.records import Student
 from harness.service import monitoring, records
 from harness.service.courses import making, roster

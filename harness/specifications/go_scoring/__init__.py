@@ -1,7 +1,5 @@
 """Scoring a position of Go (go-scoring.txt)."""
 
-from __future__ import annotations
-
 from harness.specifications.record import Specification
 from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import GTP, SCORE, SETTING

@@ -1,7 +1,5 @@
 """Playout policies of a Gomoku player (gomoku-policy.txt)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from harness.specifications import gomoku_rules

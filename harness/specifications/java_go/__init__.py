@@ -1,7 +1,5 @@
 """A game of Go in Java (java-go.txt)."""
 
-from __future__ import annotations
-
 from harness.specifications.record import Specification
 from harness.vocabulary import BoardKind, wordings
 from harness.vocabulary.answer_forms import EXACT, SET_UP

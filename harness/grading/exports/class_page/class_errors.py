@@ -13,7 +13,7 @@ from harness.grading.exports.class_page.parts import (
     format_students,
     test_anchor,
 )
-from harness.grading.exports.showing import CaseSummary
+from harness.grading.exports.exporters import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome

@@ -18,8 +18,8 @@ from harness.grading.exports.class_page.parts import (
     format_students,
     test_anchor,
 )
+from harness.grading.exports.exporters import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.showing import CaseSummary, Files, Material, as_file
 from harness.grading.marks.marking import TestResult
 from harness.grading.records import IMAGE, ClassResult, Graded, Item, decimal
 from harness.records import Verdict

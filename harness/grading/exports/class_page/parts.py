@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from markupsafe import Markup
 
-from harness.grading.exports.showing import STATIC, CaseSummary
+from harness.grading.exports.exporters import CaseSummary
+from harness.grading.exports.showing import STATIC
 from harness.grading.marks.findings import likes
 from harness.grading.marks.marking import TestResult, own, tests
 from harness.grading.records import ClassResult, Graded, decimal

@@ -16,7 +16,7 @@ def stones(session: go.GoSession, words: list[str]) -> str:
     return str(session.game.position.stones(color).bit_count())
 
 
-COMMANDS: Table = {**common.COMMANDS, **common.QUESTION_COMMANDS, "stones": stones}
+COMMANDS: Table = {**common.COMMANDS, "stones": stones}
 
 
 def new_engine(seed: int, _playouts: int) -> Engine:

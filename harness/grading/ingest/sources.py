@@ -1,20 +1,43 @@
-"""The files of a download, and the entries made of them: one for each student or group."""
+"""Submissions of a class, from a folder, a download or a CSV file to the one that is graded.
 
-import hashlib
+Of each kind it is known here how names are made there. That gives pieces, of which entries are
+made. Times, which decide about lateness, come only from a CSV file: a file's own time is that of
+the download.
+"""
+
+import atexit
 import os
 import re
+import shutil
 import stat
+import tempfile
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from harness.archives import archive_streams, reading
+from harness.archives import archive, archive_streams, reading
 from harness.archives.archive_streams import MIB, IntakeLimits, Meter, mend_name
-from harness.errors import UsageError
-from harness.grading.records import Student, StudentSubmissions, SubmittedFile
-from harness.text import one_line
+from harness.assignments import contents
+from harness.assignments.assignment import Assignment
+from harness.assignments.workspace import InspectedArchive, changes, inspect_archive
+from harness.errors import ArchiveError, ReadingFailedError, UsageError
+from harness.grading.ingest import csv_source
+from harness.grading.ingest.log_evidence import read_log
+from harness.grading.ingest.names import safe, version, with_digest
+from harness.grading.ledger.places import Store
+from harness.grading.records import (
+    SourcePiece,
+    Student,
+    StudentSubmissions,
+    Submission,
+    SubmittedFile,
+)
+from harness.text import escape_controls, one_line
 
+_ROOM = "gtp-harness-download-"
+_TOLD = 20  # names in one sentence
+KINDS = ("folder", "canvas", "moodle", "csv")
 # A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
 # are the students'.
 _DOWNLOAD = IntakeLimits(
@@ -23,6 +46,91 @@ _DOWNLOAD = IntakeLimits(
 _JUNK = ("__macosx", "thumbs.db", "desktop.ini")
 _OF_SYSTEMS = (".DS_Store", "._", ".Spotlight", ".Trash", ".fseventsd", ".directory")
 _MOST_FILES = 2_000  # of one student
+
+
+def read(
+    source: Path,
+    groups_file: Path | None = None,
+    kind: str | None = None,
+    room: Path | None = None,
+    on_remark: Callable[[str], None] = lambda _: None,
+) -> tuple[StudentSubmissions, ...]:
+    """Return what every student or group submitted, sorted by key.
+
+    ``groups_file``: a CSV of the members of groups. ``kind``: one of :data:`KINDS`, by default
+    what it looks like. ``room``: an empty folder for what is in a zip, as downloaded; by default
+    one that is gone when the process ends. ``on_remark``: is told what of it is not read.
+
+    Raises:
+        UsageError: it does not exist, is not a source of any kind, or a CSV has a mistake.
+        ArchiveError: a zip is damaged.
+    """
+    pieces = read_pieces(source, kind, room, on_remark)
+    if groups_file:
+        pieces = csv_source.group_pieces(pieces, csv_source.read_groups(groups_file))
+    found = entries(pieces)
+    if not found:
+        raise UsageError(f"there are no submissions in {source}")
+    return found
+
+
+def read_pieces(
+    source: Path,
+    kind: str | None = None,
+    room: Path | None = None,
+    on_remark: Callable[[str], None] = lambda _: None,
+) -> Iterable[SourcePiece]:
+    """Return the pieces of a source, as they are called there; all else as :func:`read`."""
+    if not source.exists():
+        raise UsageError(f"there is no {source}")
+    if kind == "csv" or (kind is None and source.suffix.lower() == ".csv" and source.is_file()):
+        return csv_source.pieces(source)
+    if source.is_dir():
+        folder = source
+    elif is_zip(source):
+        folder = room or _room()
+        unzip(source, folder)
+    else:
+        raise UsageError(f"{source} is neither a folder, nor a zip, nor a CSV file")
+    # A name that begins with a dot is hidden: no submission may be lost without a word.
+    if names := list_hidden(folder):
+        told = ", ".join(names[:_TOLD]) + (" …" if len(names) > _TOLD else "")
+        on_remark(
+            f"not read in {source}, because the name begins with a dot: {told}."
+            " If it is a submission, rename it"
+        )
+    paths = children(folder)
+    likely = (  # what most of the names look like
+        one
+        for one, (name, _) in _PLATFORMS.items()
+        if sum(name.fullmatch(path.name) is not None for path in paths) * 2 > len(paths)
+    )
+    platform = kind or next(likely, "folder")
+    if platform not in _PLATFORMS:
+        return [*folder_pieces(paths)]
+    name, pieces_of = _PLATFORMS[platform]
+    found = [(path, name.fullmatch(path.name)) for path in paths]
+    named = (piece for path, match in found if match for piece in pieces_of(path, match))
+    # What is not called as the platform does is not lost: it is its own student's.
+    return [*named, *folder_pieces([path for path, match in found if match is None])]
+
+
+def _room() -> Path:
+    """Return a new folder, gone when this process ends; those of killed ones go now."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_ROOM}*"):
+        if not Path("/proc", left.name.removeprefix(_ROOM).partition("-")[0]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    place = tempfile.mkdtemp(prefix=f"{_ROOM}{os.getpid()}-")
+    atexit.register(_clear_away, place, os.getpid())
+    return Path(place)
+
+
+def _clear_away(place: str, owner: int) -> None:
+    if os.getpid() == owner:  # and not one of its workers
+        shutil.rmtree(place, ignore_errors=True)
+
+
+# --- What lies in a download ---------------------------------------------------------------------
 
 
 def children(folder: Path) -> list[Path]:
@@ -122,20 +230,7 @@ def _write(place: Path, content: Iterator[bytes]) -> None:
         raise UsageError(f"cannot write {place}: {error.strerror}") from None
 
 
-# --- The finds of a source, and the entries made of them: one for each student, or for each group
-
-
-_LONGEST_KEY = 80  # characters: as a file name there is room for more before and behind
-_RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}
-
-
-class SourcePiece(NamedTuple):
-    """One file or folder of one student. Without ``file``: somebody who submitted nothing."""
-
-    student: Student  # its key identifies students in the source and is not yet a file name
-    file: SubmittedFile | None = None
-    order: tuple[Any, ...] = ()  # among all that this student, or the group, submitted
-    group: str = ""
+# --- The entries made of pieces: one for each student, or for each group ------------------------
 
 
 def entries(pieces: Iterable[SourcePiece]) -> tuple[StudentSubmissions, ...]:
@@ -175,9 +270,6 @@ def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
     return _keys([*((False, key) for key in students), *((True, name) for name in groups)])
 
 
-# --- keys --------------------------------------------------------------------------------------
-
-
 def _keys(owners: Iterable[tuple[bool, str]]) -> dict[tuple[bool, str], str]:
     """Return a key for each (is a group, text). Where two would be one to some file system, the
     later gets a digest of its text, so that it is called the same whenever the class is read.
@@ -187,59 +279,10 @@ def _keys(owners: Iterable[tuple[bool, str]]) -> dict[tuple[bool, str], str]:
     for own in owners:
         key = safe(own[1])
         if key.casefold() in taken:
-            key = _with_digest(own)
+            key = with_digest(own)
         taken.add(key.casefold())
         keys[own] = key
     return keys
-
-
-def key_with_digest(student: str) -> str:
-    """Return the key of a student, by the id in the source, if another one has the usual key."""
-    return _with_digest((False, student))
-
-
-def key_of_group_with_digest(name: str) -> str:
-    """Return the key of a group, by its name in the source, if another one has the usual key."""
-    return _with_digest((True, name))
-
-
-def _with_digest(owner: tuple[bool, str]) -> str:
-    digest = hashlib.sha256(repr(owner).encode(errors="replace")).hexdigest()
-    return f"{safe(owner[1])}-{digest[:8]}"
-
-
-def safe(text: str) -> str:
-    """Return a text as a file name: letters and digits of any script, and ``. _ -`` within."""
-    plain = unicodedata.normalize("NFC", text)
-    kept = "".join(c if _is_letter(c) or c in "._-" else "-" for c in plain)
-    key = re.sub(r"-{2,}", "-", kept).strip("._-")[:_LONGEST_KEY].rstrip("._-")
-    return f"student-{key}" if not key or key.partition(".")[0].casefold() in _RESERVED else key
-
-
-def _is_letter(char: str) -> bool:
-    """Whether it is a letter, a mark on one or a digit; some signs of India are marks alone."""
-    return unicodedata.category(char)[0] in "LMN"
-
-
-# --- names -------------------------------------------------------------------------------------
-
-
-def version(name: str) -> tuple[str, int]:
-    """Return what sorts files of one student: ``a1.tgz``, ``a1-1.tgz``, ``a1 (2).tgz``.
-
-    Platforms and browsers add a number to tell files of one name apart.
-    """
-    stem, dot, suffix = name.partition(".")
-    found = re.fullmatch(r"(.*?)(?:-(\d{1,9})| ?\((\d{1,9})\))", stem, re.DOTALL)
-    if not found:
-        return (f"{stem}{dot}{suffix}", 0)
-    return (f"{found[1]}{dot}{suffix}", int(found[2] or found[3]))
-
-
-def fold_name(name: str) -> str:
-    """Return what two spellings of a name have in common: ``Zoë, O'Neil`` and ``zoëoneil``."""
-    plain = unicodedata.normalize("NFC", name).casefold()
-    return "".join(filter(_is_letter, plain))
 
 
 # --- Downloads from Canvas and Moodle, and folders with an archive or a folder for each student --
@@ -324,20 +367,22 @@ def folder_pieces(paths: list[Path]) -> Iterator[SourcePiece]:
     """Yield the submissions."""
     for path in paths:
         if path.is_dir():
-            yield from _of_folder(path)
-        elif path.suffix.lower() not in _SHEETS:
-            student = Student(_stem(path.name), _stem(path.name))
-            yield SourcePiece(student, SubmittedFile(path, path.name), _order(path))
-
-
-def _of_folder(folder: Path) -> Iterator[SourcePiece]:
-    student = Student(folder.name, folder.name)
-    yield SourcePiece(student)
-    archives = [path for path in own_files(folder) if _is_archive(path)]
-    if len(children(folder)) > len(archives):
-        yield SourcePiece(student, SubmittedFile(folder, folder.name), (0,))
-    for path in archives:
-        yield SourcePiece(student, SubmittedFile(path, path.name), _order(path))
+            student = Student(path.name, path.name)
+            yield SourcePiece(student)
+            archives = [file for file in own_files(path) if _is_archive(file)]
+            if len(children(path)) > len(archives):
+                yield SourcePiece(student, SubmittedFile(path, path.name), (0,))
+        elif path.suffix.lower() in _SHEETS:
+            continue
+        else:
+            suffix = next(
+                (end for end in _SUFFIXES if path.name.lower().endswith(end)), path.suffix
+            )
+            name = path.name[: len(path.name) - len(suffix)] or path.name
+            student, archives = Student(name, name), [path]
+        for file in archives:
+            order = (file.lstat().st_mtime_ns, version(file.name))
+            yield SourcePiece(student, SubmittedFile(file, file.name), order)
 
 
 def _is_archive(path: Path) -> bool:
@@ -348,10 +393,110 @@ def _is_archive(path: Path) -> bool:
     )
 
 
-def _order(path: Path) -> tuple[object, ...]:
-    return (path.lstat().st_mtime_ns, version(path.name))
+# The names that a platform gives, and the submission under such a name.
+_PLATFORMS = {
+    "canvas": (CANVAS_NAME, canvas_pieces),
+    "moodle": (MOODLE_NAME, moodle_pieces),
+}
 
 
-def _stem(name: str) -> str:
-    suffix = next((end for end in _SUFFIXES if name.lower().endswith(end)), Path(name).suffix)
-    return name[: len(name) - len(suffix)] or name
+# --- Choose the file of a student that is graded: the last submission that can be read -----------
+# Archives are inspected by the code of ``check``, so reports are the same before and after the
+# deadline.
+
+
+def receive(
+    entry: StudentSubmissions, assignment: Assignment, store: Store, overlay: Path | None = None
+) -> Submission:
+    """Return what of an entry is graded, its bytes kept in the store.
+
+    The last archive that can be read and has a file of the assignment counts. If there is none,
+    the submission is refused, with the reason for the last. If the harness fails to read one, the
+    submission is ``unread``: nobody knows whether that one counts.
+
+    ``overlay``: the course folder, to tell whether a copy of it was changed.
+
+    Raises:
+        UsageError: a file cannot be read at all, or the store not be written.
+    """
+    submission = Submission(entry.key, entry.students)
+    if not entry.files:
+        return submission._replace(refused="Nothing was submitted.")
+    refusals: list[str] = []
+    for index, file in reversed(list(enumerate(entry.files))):
+        submission = submission._replace(name=file.name, time=file.time, late=file.late)
+        name, odd = file.name, ""
+        try:
+            if file.path.is_dir():
+                sha256, odd = _folder(file.path, assignment, store)
+                name = "folder.tar"  # as it is packed, nobody called it otherwise
+            else:
+                sha256 = store.keep(file.path)
+            path = str(store.path(sha256))
+            inside = inspect_archive(path, assignment, name)
+            if not set(inside.found.kept) - {assignment.files.log}:
+                raise ArchiveError(contents.describe_empty(inside.found, assignment))
+            remarks = [odd, *_remarks(inside, assignment, path, overlay)]
+            log = read_log(inside, assignment, path)
+        except ArchiveError as error:
+            what = "folder" if file.path.is_dir() else "file"
+            refusals.append(f"The {what} {_format_name(file)} is refused: {error}.")
+            continue
+        except ReadingFailedError as error:  # an earlier one must not count in its place
+            return submission._replace(unread=str(error))
+        faults = (*contents.faults(inside.found), *contents.foreign(inside.found, assignment))
+        said = map(escape_controls, filter(None, remarks))
+        return submission._replace(
+            sha256=sha256,
+            root=inside.root,
+            kept=inside.found.kept,
+            forbidden=inside.found.forbidden,
+            faults=faults,
+            remarks=(*refusals, *_earlier(entry.files[:index], store), *said),
+            log=log,
+        )
+    last = entry.files[-1]
+    return submission._replace(
+        name=last.name, time=last.time, late=last.late,
+        refused=refusals[0], remarks=tuple(refusals[1:]),
+    )  # fmt: skip
+
+
+def _format_name(file: SubmittedFile) -> str:
+    return one_line(file.name, 200)
+
+
+def _earlier(files: Sequence[SubmittedFile], store: Store) -> list[str]:
+    """Return a sentence about the files that were submitted before, which are kept too."""
+    archives = [file for file in files if not file.path.is_dir()]
+    for one in archives:
+        with suppress(ArchiveError):  # too large to be kept, and not used
+            store.keep(one.path)
+    names = ", ".join(dict.fromkeys(map(_format_name, archives)))
+    return [f"Submitted earlier, and not used: {names}."] if names else []
+
+
+def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, str]:
+    """Keep a student's folder; return its SHA-256, and a sentence about what is not a file.
+
+    The folder is the student's own, or has the assignment's folder in it; what it is called is
+    the source's business.
+    """
+    try:
+        names, odd = archive.files_in(folder)
+    except archive.TooManyFilesError as error:
+        raise ArchiveError(f"it has far too many files ({error})") from None
+    form = assignment.archive.folder
+    within = "" if archive.place(names, form).root else f"{form}/"
+    sha256 = store.keep_folder(folder, {name: within + name for name in names})
+    return sha256, f"left out, links and the like: {', '.join(odd)}" if odd else ""
+
+
+def _remarks(
+    inspection: InspectedArchive, assignment: Assignment, path: str, overlay: Path | None
+) -> Iterable[str]:
+    name = assignment.engine.overlay
+    yield from inspection.remarks
+    yield from contents.remarks(inspection.found, name)
+    if overlay and (changed := changes(path, inspection.found, name, overlay)):
+        yield contents.describe_changed_copy(changed)

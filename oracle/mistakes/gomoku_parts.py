@@ -1,11 +1,11 @@
-"""Lines as mistaken programs see them: with other ends, or over the edge of the board."""
+"""The rules of Gomoku and its player in parts (gomoku-rules.html, gomoku-policy.txt)."""
 
 from __future__ import annotations
 
 from oracle.errors import VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, moves_text, policy_text
-from oracle.mistakes.bank import Route, part
+from oracle.mistakes.bank import EnginePart, Route, part
 from oracle.position import (
     BLACK,
     EMPTY,
@@ -20,19 +20,14 @@ from oracle.position import (
 from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from oracle.position import Grid
-
-    Windows = tuple[int, int, int, int]
-    from typing import Any
+    from collections.abc import Callable
 
     from oracle.games.gomoku import GomokuState
-    from oracle.gtp.protocol import Command
 
-    Types = dict[str, int]
+    Windows = tuple[int, int, int, int]
+
+# --- lines as mistaken programs see them: with other ends, or over the edge of the board -------
 
 
 def row_of(shape: Grid, row: int) -> int:
@@ -42,8 +37,7 @@ def row_of(shape: Grid, row: int) -> int:
 
 def pack(shape: Grid, points: int) -> int:
     """Return the points in an integer without guard column: each row follows the one before."""
-    rows = range(shape.rows)
-    return sum((points & row_of(shape, row)) >> row for row in rows)
+    return sum((points & row_of(shape, row)) >> row for row in range(shape.rows))
 
 
 def unpack(shape: Grid, flat: int) -> int:
@@ -52,15 +46,15 @@ def unpack(shape: Grid, flat: int) -> int:
     return sum((flat >> r * width & row) << r * shape.stride for r in range(shape.rows))
 
 
-def fours_made(
-    stones: int, empty: int, step: int, places: tuple[int, ...] = (0, 1, 2, 3)
-) -> Iterator[tuple[int, int]]:
-    """Yield windows of four with three stones, by the place of their empty point.
-
-    Yields the windows' first points and that place.
-    """
-    for place in places:
-        yield _windows(stones, empty, step, place, 4), place
+def _windows(stones: int, empty: int, step: int, place: int, length: int) -> int:
+    """Return the first points of the windows whose points are stones, but for an empty one."""
+    starts = empty >> place * step
+    for other in range(length):
+        if not starts:  # mostly
+            break
+        if other != place:
+            starts &= stones >> other * step
+    return starts
 
 
 def fives_made(
@@ -71,16 +65,6 @@ def fives_made(
     for place in places:
         points |= _windows(stones, empty, step, place, 5) << place * step
     return points
-
-
-def _windows(stones: int, empty: int, step: int, place: int, length: int) -> int:
-    starts = empty >> place * step
-    for other in range(length):
-        if not starts:  # mostly
-            break
-        if other != place:
-            starts &= stones >> other * step
-    return starts
 
 
 def open_fours(
@@ -97,8 +81,8 @@ def open_fours(
     points = 0
     for step in steps:
         enough = ends(empty << step, empty >> 4 * step)
-        for starts, place in fours_made(stones, empty, step, places):
-            points |= (starts & enough) << place * step
+        for place in places:
+            points |= (_windows(stones, empty, step, place, 4) & enough) << place * step
     return points
 
 
@@ -122,10 +106,16 @@ def third_blocks(
     return first_point | last_point << 5 * step
 
 
-# --- The rules of Gomoku and its player in parts (gomoku-rules.html, gomoku-policy.txt) ----------
+def both_ends(windows: Windows, step: int) -> int:
+    """Return the ends of the threes with a gap."""
+    _, third, fourth, _ = windows
+    return (third | fourth) | (third | fourth) << 5 * step
 
 
-REASONS = ("wrong color", "wrong coordinate", "occupied")
+def gap(windows: Windows, step: int) -> int:
+    """Return the gaps of the threes with a gap."""
+    _, third, fourth, _ = windows
+    return third << 2 * step | fourth << 3 * step
 
 
 def last_state(session: GomokuSession) -> GomokuState:
@@ -155,16 +145,8 @@ def faults(session: GomokuSession, words: list[str]) -> dict[str, str]:
     return wrong if is_empty else {**wrong, "occupied": words[1]}
 
 
-@part()
-def order_of_reasons(session: GomokuSession) -> tuple[str, ...]:
-    """Return the order in which they are looked for."""
-    return REASONS
-
-
-@part()
-def error(session: GomokuSession, text: str) -> str:
-    """Answer with an error."""
-    return text
+order_of_reasons = EnginePart(lambda _: ("wrong color", "wrong coordinate", "occupied"))
+error = EnginePart(lambda _, text: text)  # how an error is answered
 
 
 @part(error)
@@ -173,10 +155,8 @@ def refuse(session: GomokuSession, words: list[str], argument: str, reason: str)
     return str(error(session, f'illegal move: "{argument}" {reason}'))
 
 
-@part()
-def won(session: GomokuSession, state: GomokuState, stones: int, last: int) -> bool:
-    """Return whether the last of some stones, all of one color, has won."""
-    return bool(fives(state.position.grid, stones))
+# Whether the last of some stones, all of one color, has won.
+won = EnginePart(lambda _, state, stones, last: bool(fives(state.position.grid, stones)))
 
 
 @part(won)
@@ -190,13 +170,11 @@ def put(session: GomokuSession, color: int, point: Point) -> None:
     now.winner = before.winner or (color if has_won else EMPTY)
 
 
-@part(put)
-def place(session: GomokuSession, color: int, point: Point) -> None:
-    """Put the stone of ``play``."""
-    put(session, color, point)
+# The stone of ``play``, and that of ``genmove``.
+place, put_own = EnginePart(put, (put,)), EnginePart(put, (put,))
 
 
-def _play(right: Command, session: GomokuSession, words: list[str]) -> str:
+def _play(session: GomokuSession, words: list[str]) -> str:
     words = [protocol.word(words, 0), protocol.word(words, 1)]
     wrong = faults(session, words)
     for reason in order_of_reasons(session):
@@ -208,51 +186,33 @@ def _play(right: Command, session: GomokuSession, words: list[str]) -> str:
 
 # --- the result and the legal moves ------------------------------------------------------------
 
-
-@part()
-def going_on(session: GomokuSession) -> str:
-    """Return the result while there is none."""
-    return "unknown"
+going_on = EnginePart(lambda _: "unknown")  # the result while there is none
+drawn = EnginePart(lambda _: "draw")  # the result of a full board
 
 
-@part()
-def drawn(session: GomokuSession) -> str:
-    """Return the result of a full board."""
-    return "draw"
-
-
-def _result(right: Command, session: GomokuSession, words: list[str]) -> str:
+def _result(session: GomokuSession, words: list[str]) -> str:
     game = session.game
     if game.winner != EMPTY:
         return NAMES[game.winner]
     return str((drawn if game.is_over else going_on)(session))
 
 
-@part()
-def free(session: GomokuSession) -> int:
-    """Return the legal moves while the game goes on."""
-    return session.game.position.empty
+# The legal moves while the game goes on, and when it is over; and by what they are sorted.
+free = EnginePart(lambda session: session.game.position.empty)
+free_after_the_end = EnginePart(lambda _: 0)
+place_in_list = EnginePart(lambda _, point: vertex(point))
 
 
-@part()
-def free_after_the_end(session: GomokuSession) -> int:
-    """Return the legal moves when the game is over."""
-    return 0
-
-
-@part()
-def place_in_list(session: GomokuSession, point: Point) -> Any:
-    """Return by what the legal moves are sorted."""
-    return vertex(point)
-
-
-def _legal_moves(right: Command, session: GomokuSession, words: list[str]) -> str:
+def _legal_moves(session: GomokuSession, words: list[str]) -> str:
     points = (free_after_the_end if session.game.is_over else free)(session)
     listed = session.game.position.grid.points(points)
     return moves_text(sorted(listed, key=lambda point: place_in_list(session, point)))
 
 
-# --- the policy: Win and BlockWin --------------------------------------------------------------
+# --- the policy: the moves of each type --------------------------------------------------------
+
+# The steps of the lines: to the right, up, up right and up left.
+lines = EnginePart(lambda _, shape: steps(shape))
 
 
 class PolicyBoard:
@@ -273,12 +233,6 @@ class PolicyBoard:
 
 
 @part()
-def lines(session: GomokuSession, shape: Grid) -> tuple[int, ...]:
-    """Return the steps of the lines: to the right, up, up right and up left."""
-    return steps(shape)
-
-
-@part()
 def completing(session: GomokuSession, board: PolicyBoard, stones: int) -> int:
     """Return the points that complete a five of some stones."""
     found = 0
@@ -287,49 +241,16 @@ def completing(session: GomokuSession, board: PolicyBoard, stones: int) -> int:
     return found
 
 
-@part(completing)
-def win(session: GomokuSession, board: PolicyBoard) -> int:
-    """Return the moves of type Win."""
-    return int(completing(session, board, board.mine))
-
-
-@part(completing)
-def block_win(session: GomokuSession, board: PolicyBoard) -> int:
-    """Return the moves of type BlockWin."""
-    return int(completing(session, board, board.theirs))
-
-
-# --- the policy: OpenFour and BlockOpenFour ----------------------------------------------------
-
-
-@part()
-def open_four(session: GomokuSession, board: PolicyBoard) -> int:
-    """Return the moves of type OpenFour."""
-    return open_fours(board.mine, board.empty, board.steps)
-
-
-@part()
-def split(session: GomokuSession, board: PolicyBoard, windows: Windows, step: int) -> int:
-    """Return the blocks of the threes with a gap."""
-    return both_ends(windows, step) | gap(windows, step)
-
-
-def both_ends(windows: Windows, step: int) -> int:
-    """Return the ends of the threes with a gap."""
-    _, third, fourth, _ = windows
-    return (third | fourth) | (third | fourth) << 5 * step
-
-
-def gap(windows: Windows, step: int) -> int:
-    """Return the gaps of the threes with a gap."""
-    _, third, fourth, _ = windows
-    return third << 2 * step | fourth << 3 * step
-
-
-@part()
-def solid(session: GomokuSession, board: PolicyBoard, windows: Windows, step: int) -> int:
-    """Return the blocks of the threes without a gap."""
-    return near_blocks(windows, step) | third_blocks(windows, step)
+win = EnginePart(lambda session, board: completing(session, board, board.mine), (completing,))
+block_win = EnginePart(
+    lambda session, board: completing(session, board, board.theirs), (completing,)
+)
+open_four = EnginePart(lambda _, board: open_fours(board.mine, board.empty, board.steps))
+# The blocks of the threes with a gap, and of those without.
+split = EnginePart(lambda _, board, windows, step: both_ends(windows, step) | gap(windows, step))
+solid = EnginePart(
+    lambda _, board, windows, step: near_blocks(windows, step) | third_blocks(windows, step)
+)
 
 
 @part(split, solid)
@@ -344,57 +265,30 @@ def block_open_four(session: GomokuSession, board: PolicyBoard) -> int:
 
 # --- the policy: which type, and its list ------------------------------------------------------
 
-
-@part()
-def urgency(session: GomokuSession) -> tuple[str, ...]:
-    """Return the types, from the most urgent to the least."""
-    return TYPES
+urgency = EnginePart(lambda _: TYPES)  # the types, from the most urgent to the least
 
 
 @part(urgency, win, block_win, open_four, block_open_four)
-def types(session: GomokuSession, board: PolicyBoard) -> Types:
+def types(session: GomokuSession, board: PolicyBoard) -> dict[str, int]:
     """Return the moves of each type, as ``rule_based`` sees them."""
-    kinds = {"Win": win, "BlockWin": block_win, "OpenFour": open_four}
-    kinds["BlockOpenFour"] = block_open_four
-    moves = {kind: rule(session, board) for kind, rule in kinds.items()}
-    moves["Random"] = board.empty
+    moves = {
+        "Win": win(session, board),
+        "BlockWin": block_win(session, board),
+        "OpenFour": open_four(session, board),
+        "BlockOpenFour": block_open_four(session, board),
+        "Random": board.empty,
+    }
     return {kind: moves[kind] for kind in urgency(session)}
 
 
-@part()
-def policy_in_force(session: GomokuSession) -> str:
-    """Return the policy that ``policy_moves`` follows."""
-    return session.policy
-
-
-@part()
-def side(session: GomokuSession) -> int:
-    """Return the color that ``policy_moves`` looks at."""
-    return session.game.to_play
-
-
-@part()
-def heading(session: GomokuSession, kind: str) -> str:
-    """Return the type as it is written."""
-    return kind
-
-
-@part()
-def listed(session: GomokuSession, board: PolicyBoard, kind: str, moves: int) -> list[Point]:
-    """Return the moves in a list, in any order."""
-    return board.grid.points(moves)
-
-
-@part()
-def place_of_move(session: GomokuSession, point: Point) -> Any:
-    """Return by what the moves are sorted."""
-    return vertex(point)
-
-
-@part()
-def policy_at_end(session: GomokuSession) -> str:
-    """Return what ``policy_moves`` answers when the game is over."""
-    return ""
+# What ``policy_moves`` follows and looks at; how it writes a type, which moves it lists, in any
+# order, and by what it sorts them; what it answers when the game is over.
+policy_in_force = EnginePart(lambda session: session.policy)
+side = EnginePart(lambda session: session.game.to_play)
+heading = EnginePart(lambda _, kind: kind)
+listed = EnginePart(lambda _, board, kind, moves: board.grid.points(moves))
+place_of_move = EnginePart(lambda _, point: vertex(point))
+policy_at_end = EnginePart(lambda _: "")
 
 
 def considered(session: GomokuSession, board: PolicyBoard, policy: str) -> tuple[str, int]:
@@ -412,20 +306,19 @@ def written(session: GomokuSession, board: PolicyBoard, kind: str, moves: int) -
     return policy_text((heading(session, kind), points)).lstrip()
 
 
-def _policy_moves(right: Command, session: GomokuSession, words: list[str]) -> str:
-    if session.game.is_over:
-        return str(policy_at_end(session))
+def moves_to_play(session: GomokuSession) -> str:
+    """Return what ``policy_moves`` answers while the game goes on."""
     board = PolicyBoard(session, side(session))
     return written(session, board, *considered(session, board, policy_in_force(session)))
 
 
+def _policy_moves(session: GomokuSession, words: list[str]) -> str:
+    return str(policy_at_end(session)) if session.game.is_over else moves_to_play(session)
+
+
 # --- genmove -----------------------------------------------------------------------------------
 
-
-@part()
-def color_told(session: GomokuSession, words: list[str]) -> int:
-    """Return the color that ``genmove`` plays for."""
-    return protocol.color(words, 0)
+color_told = EnginePart(lambda _, words: protocol.color(words, 0))
 
 
 @part()
@@ -434,10 +327,7 @@ def after_five(session: GomokuSession, color: int) -> str | None:
     return "resign" if session.game.winner == opponent(color) else "pass"
 
 
-@part()
-def full_board(session: GomokuSession, color: int) -> str | None:
-    """Return what it answers on a full board."""
-    return "pass"
+full_board = EnginePart(lambda _, color: "pass")  # what it answers on a full board
 
 
 @part(after_five, full_board)
@@ -456,18 +346,10 @@ def choices(session: GomokuSession, color: int) -> int:
     return considered(session, board, session.policy)[1]
 
 
-@part(put)
-def put_own(session: GomokuSession, color: int, point: Point) -> None:
-    """Put the stone of ``genmove``."""
-    put(session, color, point)
-
-
-def _genmove(right: Command, session: GomokuSession, words: list[str]) -> str:
+def _genmove(session: GomokuSession, words: list[str]) -> str:
     color = color_told(session, words)
-    points = 0
     answer = at_end(session, color)
-    if answer is None:
-        points = choices(session, color)
+    points = choices(session, color) if answer is None else 0
     if not points:
         session.refused_to_move = True
         return str(answer or "pass")

@@ -1,4 +1,4 @@
-r"""Choose the file of a student that is graded, and read the log of its test as evidence.
+r"""Read the log of a submission's test before submitting as evidence.
 
 A transcript of ``script`` has every byte that went to the terminal: colors, window titles, each
 correction of a typing error as backspaces and erasures, and where the shell broke a long command
@@ -14,20 +14,15 @@ GNU Readline, ``display.c``: at the edge of the screen it writes a blank and a c
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from harness.archives import archive, archive_streams
-from harness.archives.archive import TooManyFilesError, files_in, place
 from harness.assignments import contents, public_tests
 from harness.assignments.assignment import Assignment
 from harness.assignments.public_tests import Receipt
-from harness.assignments.workspace import InspectedArchive, changes, inspect_archive
-from harness.errors import ArchiveError, ReadingFailedError
-from harness.grading.ledger.places import Store
-from harness.grading.records import CheckLog, StudentSubmissions, Submission, SubmittedFile
-from harness.text import escape_controls, number_of, one_line
+from harness.assignments.workspace import InspectedArchive
+from harness.grading.records import CheckLog
+from harness.text import number_of, one_line
 
 _LONGEST = 4_000  # characters in a line, after which another begins
 _MOST = 500  # characters that one control sequence moves, erases or inserts
@@ -268,123 +263,10 @@ def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:
     return lines[1:], False
 
 
-# --- Choose the file of a student that is graded: the last submission that can be read -----------
-# Archives are inspected by the code of ``check``, so reports are the same before and after the
-# deadline.
+# --- the log in an archive -----------------------------------------------------------------------
 
 
-def receive(
-    entry: StudentSubmissions, assignment: Assignment, store: Store, overlay: Path | None = None
-) -> Submission:
-    """Return what of an entry is graded, its bytes kept in the store.
-
-    The last archive that can be read and has a file of the assignment counts. If there is none,
-    the submission is refused, with the reason for the last. If the harness fails to read one, the
-    submission is ``unread``: nobody knows whether that one counts.
-
-    ``overlay``: the course folder, to tell whether a copy of it was changed.
-
-    Raises:
-        UsageError: a file cannot be read at all, or the store not be written.
-    """
-    submission = Submission(entry.key, entry.students)
-    if not entry.files:
-        return submission._replace(refused="Nothing was submitted.")
-    refusals: list[str] = []
-    for index, file in reversed(list(enumerate(entry.files))):
-        submission = submission._replace(name=file.name, time=file.time, late=file.late)
-        try:
-            received = _receive_one(submission, file, assignment, store, overlay)
-        except ArchiveError as error:
-            what = "folder" if file.path.is_dir() else "file"
-            refusals.append(f"The {what} {_format_name(file)} is refused: {error}.")
-            continue
-        except ReadingFailedError as error:  # an earlier one must not count in its place
-            return submission._replace(unread=str(error))
-        said = (*refusals, *_earlier(entry.files[:index], store), *received.remarks)
-        return received._replace(remarks=said)
-    last = entry.files[-1]
-    return submission._replace(
-        name=last.name, time=last.time, late=last.late,
-        refused=refusals[0], remarks=tuple(refusals[1:]),
-    )  # fmt: skip
-
-
-def _format_name(file: SubmittedFile) -> str:
-    return one_line(file.name, 200)
-
-
-def _earlier(files: Sequence[SubmittedFile], store: Store) -> list[str]:
-    """Return a sentence about the files that were submitted before, which are kept too."""
-    archives = [file for file in files if not file.path.is_dir()]
-    for one in archives:
-        with suppress(ArchiveError):  # too large to be kept, and not used
-            store.keep(one.path)
-    names = ", ".join(dict.fromkeys(map(_format_name, archives)))
-    return [f"Submitted earlier, and not used: {names}."] if names else []
-
-
-def _receive_one(
-    submission: Submission,
-    file: SubmittedFile,
-    assignment: Assignment,
-    store: Store,
-    overlay: Path | None,
-) -> Submission:
-    """Return a submission from one archive or folder; raises ArchiveError if it is refused."""
-    name, odd = file.name, ""
-    if file.path.is_dir():
-        sha256, odd = _folder(file.path, assignment, store)
-        name = "folder.tar"  # as it is packed, nobody called it otherwise
-    else:
-        sha256 = store.keep(file.path)
-    path = str(store.path(sha256))
-    inside = inspect_archive(path, assignment, name)
-    if not set(inside.found.kept) - {assignment.files.log}:
-        raise ArchiveError(contents.describe_empty(inside.found, assignment))
-    return submission._replace(
-        sha256=sha256,
-        root=inside.root,
-        kept=inside.found.kept,
-        forbidden=inside.found.forbidden,
-        faults=(*contents.faults(inside.found), *contents.foreign(inside.found, assignment)),
-        remarks=tuple(
-            map(escape_controls, filter(None, [odd, *_remarks(inside, assignment, path, overlay)]))
-        ),
-        log=_log(inside, assignment, path),
-    )
-
-
-def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, str]:
-    """Keep a student's folder; return its SHA-256, and a sentence about what is not a file.
-
-    The folder is the student's own, or has the assignment's folder in it; what it is called is
-    the source's business.
-    """
-    try:
-        names, odd = files_in(folder)
-    except TooManyFilesError as error:
-        raise ArchiveError(f"it has far too many files ({error})") from None
-    form = assignment.archive.folder
-    within = "" if place(names, form).root else f"{form}/"
-    sha256 = store.keep_folder(folder, {name: within + name for name in names})
-    return sha256, f"left out, links and the like: {', '.join(odd)}" if odd else ""
-
-
-def _remarks(
-    inspection: InspectedArchive, assignment: Assignment, path: str, overlay: Path | None
-) -> Iterable[str]:
-    name = assignment.engine.overlay
-    yield from inspection.remarks
-    yield from contents.remarks(inspection.found, name)
-    if overlay and (changed := changes(path, inspection.found, name, overlay)):
-        yield contents.describe_changed_copy(changed)
-
-
-# --- the log -----------------------------------------------------------------------------------
-
-
-def _log(inspection: InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
+def read_log(inspection: InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
     """Return what the log in an archive shows, read with the digests of the files beside it."""
     name = assignment.files.log
     if not name:

@@ -11,8 +11,8 @@ from typing import NamedTuple, NoReturn
 
 from harness import clock_changes
 from harness.errors import UsageError
-from harness.grading.ingest.sources.listing import SourcePiece, fold_name
-from harness.grading.records import Student, SubmittedFile
+from harness.grading.ingest.names import fold_name
+from harness.grading.records import SourcePiece, Student, SubmittedFile
 
 _SEPARATORS = ",;\t"
 _HINT = re.compile(r'"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
