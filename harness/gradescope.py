@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import oracle
-from harness import ClassResult, Graded, GradeOptions, file_system, find_assignment, grade, shipped
+from harness import GradeOptions, file_system, find_assignment, grade, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.clock_changes import to_local, to_seconds
@@ -28,6 +28,8 @@ from harness.grading.records import PRIVATE
 from harness.options import GTP
 from harness.reading import suite
 from harness.report.views import Views
+
+# --- Settings of an autograder, and how they travel in its zip -----------------------------------
 
 FILE = "gtp-harness.json"  # in the zip
 # When students see the points and tests of private case files. Source: Gradescope's autograder
@@ -76,7 +78,9 @@ def read(folder: Path) -> GradescopeSettings:
     return found._replace(private=tuple(found.private))
 
 
+# --- ``submission_metadata.json``: when a submission was made, and when it was due ---------------
 # Source: "Submission Metadata" of Gradescope's documentation.
+
 METADATA_FILE = "submission_metadata.json"
 
 
@@ -128,6 +132,12 @@ def _time(path: Path, name: str, value: object) -> datetime.datetime:
     return to_local(time)
 
 
+# --- The run of an autograder: grades one submission as a class of one, and writes the result ----
+# A result is written only when there is a mark. Whatever goes wrong before that leaves no
+# ``results.json``: then Gradescope shows "The autograder failed to execute correctly" and gives no
+# points, neither 0 nor any others, and the teacher sees standard output.
+
+
 class MarkingNotes(NamedTuple):
     """Notes for the teacher on standard output."""
 
@@ -136,11 +146,7 @@ class MarkingNotes(NamedTuple):
 
 
 def mark(root: Path) -> MarkingNotes:
-    """Grade ``root/submission`` as a class of one, and write ``root/results/results.json``.
-
-    A result is written only when there is a mark. Whatever goes wrong before that leaves no file:
-    then Gradescope shows "The autograder failed to execute correctly" and gives no points, neither
-    0 nor any others, and the teacher sees standard output.
+    """Grade ``root/submission``, and write ``root/results/results.json``.
 
     ``root``: a folder laid out as Gradescope's ``/autograder``.
 
@@ -162,56 +168,43 @@ def mark(root: Path) -> MarkingNotes:
         needs.with_python(found) as found,
         tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-") as room,
     ):
-        result = _grade(found, _sheet(Path(room), root, times), source, wanted)
+        sheet = Path(room, "class.csv")
+        handed_in = sources.folder_pieces([root / "submission"])
+        pieces = sorted(handed_in, key=lambda piece: piece.order)
+        with sheet.open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["student", "file", "time"])
+            for piece in pieces:
+                name = str(piece.file.path) if piece.file else ""
+                rows.writerow([piece.student.key, name, times.created.isoformat()])
+        result = grade(
+            GradeOptions(
+                assignment=found,
+                source=sheet,
+                output=sheet.parent,
+                private=tuple(str(source / one) for one in wanted.private),
+                public_only=wanted.public_only,
+                images=False,  # what they show is for a teacher, who sees nothing of them here
+                budget=wanted.budget,
+                go_on=True,  # a class of one always fails alike
+            )
+        )
     (one,) = result.graded
     if one.marks.withheld:
         faults = "; ".join(dict.fromkeys(found.fault for found in one.attempts if found.fault))
         raise ClassWideError(f"the harness failed, and there is no mark: {faults}")
+    graded = result.assignment
+    private = frozenset(part.name for part in graded.marks if part.judged_by == PRIVATE)
+    shown = feedback(one, result, Views(graded.specification, graded.place))
+    text = gradescope.results(shown, gradescope.Later(wanted.private_visibility, private))
     target.parent.mkdir(parents=True, exist_ok=True)
-    file_system.write_whole(target, _text(one, result, wanted))
+    file_system.write_whole(target, text)
     return MarkingNotes(str(one.marks), result.sandbox)
 
 
-def _sheet(room: Path, root: Path, times: Times) -> Path:
-    """Write the CSV of a class of one; return its path."""
-    path = room / "class.csv"
-    pieces = sorted(sources.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["student", "file", "time"])
-        for piece in pieces:
-            name = str(piece.file.path) if piece.file else ""
-            rows.writerow([piece.student.key, name, times.created.isoformat()])
-    return path
+# --- The two scripts that Gradescope calls: one when the image is built, one for each submission -
+# Source: "Autograder Specifications" of Gradescope's documentation. Both run as root.
 
-
-def _grade(
-    assignment: Assignment, sheet: Path, source: Path, settings: GradescopeSettings
-) -> ClassResult:
-    room = sheet.parent
-    return grade(
-        GradeOptions(
-            assignment=assignment,
-            source=sheet,
-            output=room,
-            private=tuple(str(source / one) for one in settings.private),
-            public_only=settings.public_only,
-            images=False,  # what they show is for a teacher, who sees nothing of them here
-            budget=settings.budget,
-            go_on=True,  # a class of one always fails alike
-        )
-    )
-
-
-def _text(graded: Graded, result: ClassResult, settings: GradescopeSettings) -> str:
-    found = result.assignment
-    private = frozenset(part.name for part in found.marks if part.judged_by == PRIVATE)
-    shown = feedback(graded, result, Views(found.specification, found.place))
-    return gradescope.results(shown, gradescope.Later(settings.private_visibility, private))
-
-
-# The two scripts that Gradescope calls, both as root: one when the image is built, one for each
-# submission. Source: "Autograder Specifications" of Gradescope's documentation.
 HOME = "/opt/gtp-harness"  # where it is installed: not below source, which engines may not enter
 SOURCE = "/autograder/source"
 _SPARE = 30  # seconds before Gradescope's own limit, at which we end ourselves
@@ -275,8 +268,10 @@ def run(timeout: float) -> str:
     return _RUN.format(home=HOME, kill=_KILL, seconds=timeout - _SPARE)
 
 
+# --- The wheel of this very installation, made without a network and without a build tool --------
 # A wheel is a zip of the packages beside a ``.dist-info`` folder. Source: "Binary distribution
 # format" of the Python Packaging User Guide.
+
 _NAME = "gtp-harness"
 _TAGS = "Wheel-Version: 1.0\nGenerator: gtp-harness\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _LICENSE = "licenses/LICENSE"
@@ -286,7 +281,7 @@ Member = tuple[str, bytes]  # a name in a zip, and the content
 
 
 def wheel() -> Member:
-    """Return the name of the wheel of this very installation, and its bytes.
+    """Return the name of the wheel and its bytes.
 
     Raises:
         UsageError: gtp-harness runs from a folder into which it was not installed.
@@ -353,6 +348,8 @@ def _digest(content: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
+# --- The zip of an autograder: the scripts, the wheel, the assignment and the case files ---------
+
 _ASSIGNMENT, _PRIVATE = "assignment", "private"
 _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
 
@@ -363,7 +360,7 @@ def bundle(
     overlay: Path | None,
     settings: GradescopeSettings,
 ) -> bytes:
-    """Return the zip: the scripts, the wheel, the assignment and the case files.
+    """Return the zip.
 
     ``private``: case files that only the teacher has, as for a grading. ``overlay``: the course's
     folder, if it is not beside the assignment. ``settings``: its paths are filled in here.
@@ -372,12 +369,13 @@ def bundle(
         CaseError: a case file is wrong.
         UsageError: something that grading needs is missing.
     """
-    for path in () if settings.public_only else private:
+    cases = () if settings.public_only else private
+    for path in cases:
         if not path.startswith("@") and not Path(path).exists():
             raise UsageError(f"there is no {path}")
-    attempt_plan.cases(assignment, None if settings.public_only else private)
+    attempt_plan.cases(assignment, None if settings.public_only else cases)
     place = f"{_ASSIGNMENT}/{assignment.key}"
-    kept = [] if settings.public_only else [*_private(assignment, private)]
+    kept = list(_private(assignment, cases))
     members = [
         *_assignment(assignment, place, public_only=settings.public_only),
         *_overlay(assignment, place, overlay),
@@ -385,17 +383,15 @@ def bundle(
     ]
     named = tuple(dict.fromkeys(given for given, _, _ in kept))
     found = settings._replace(assignment=place, private=named)
-    return zip_members([*_own(assignment, found), *members], _EXECUTABLE)
-
-
-def _own(assignment: Assignment, settings: GradescopeSettings) -> Iterator[Member]:
     name, content = wheel()
     tools = " ".join(tool.package for tool in needs.of(assignment))
-    packages = list(dict.fromkeys(tools.split()))
-    yield "setup.sh", setup(name, settings.assignment, packages).encode()
-    yield "run_autograder", run(settings.timeout).encode()
-    yield FILE, to_json(settings).encode()
-    yield name, content
+    own = [
+        ("setup.sh", setup(name, place, list(dict.fromkeys(tools.split()))).encode()),
+        ("run_autograder", run(settings.timeout).encode()),
+        (FILE, to_json(found).encode()),
+        (name, content),
+    ]
+    return zip_members([*own, *members], _EXECUTABLE)
 
 
 def _assignment(assignment: Assignment, place: str, *, public_only: bool) -> Iterator[Member]:

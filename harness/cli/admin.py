@@ -10,6 +10,7 @@ from harness.cli import service
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.errors import ExitCode
+from harness.service.courses import staff
 from harness.service.operations import administration
 from harness.service.people import accounts
 from harness.service.records import Platform
@@ -181,7 +182,7 @@ def _courses(act: AuditedTransaction, arguments: Namespace, settings: Settings) 
     course = administration.find_course(act.db, arguments.course)
     person = administration.find(act.db, arguments.who)
     if arguments.action == "add-teacher":
-        administration.add_teacher(act, course, person)
+        staff.make_teacher(act, course.id, person)
         return [escape_controls(f"{person.name} is a teacher of {course.title}")]
     administration.remove_teacher(act, course, person)
     return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]

@@ -80,7 +80,6 @@ def show_cluster(context: Context) -> Response:
 
 # --- The application -----------------------------------------------------------------------------
 
-
 ROUTES = (
     *(account.ROUTES, course.ROUTES, new_assignment.ROUTES),
     *(assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
@@ -125,7 +124,6 @@ def guard_application(service: Service) -> ASGIApp:
 
 
 # --- The process that answers HTTP ---------------------------------------------------------------
-
 
 _PATIENCE = 5  # seconds for open connections at the end
 

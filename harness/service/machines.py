@@ -58,9 +58,6 @@ def connector_settings(settings: Settings) -> ConnectorSettings:
     )
 
 
-# --- the way there -----------------------------------------------------------------------------
-
-
 @contextlib.contextmanager
 def cluster_machines(settings: Settings) -> Iterator[OtherMachines | None]:
     """Give the machines on which engines run; None: this one.
@@ -121,9 +118,6 @@ class _ClusterMachines:
     ) -> Ends:
         """Do units; see :meth:`harness.cluster.dispatcher.Dispatcher.run`."""
         return self._dispatcher.run(units, store, context, on_event, on_time)
-
-
-# --- what is known -----------------------------------------------------------------------------
 
 
 def state(settings: Settings) -> HubState | None:

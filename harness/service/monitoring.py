@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import socket
@@ -51,14 +50,7 @@ def append_log(path: Path, line: str) -> None:
         os.close(descriptor)
 
 
-def read_log(settings: Settings) -> Iterator[dict[str, object]]:
-    """Yield what the files of the log have, the oldest first."""
-    for path in sorted(settings.logs.glob("*.jsonl")):
-        yield from map(json.loads, path.read_text(encoding="ascii").splitlines())
-
-
 # --- Counts and durations for operators: requests, attempts, jobs and their waits ----------------
-
 
 Labels = tuple[tuple[str, str], ...]
 _SOON = (0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -125,14 +117,16 @@ class Counter:
             return dict(self._found)
 
 
-# --- Do something every few seconds, in a thread of its own --------------------------------------
-
-
 @contextlib.contextmanager
 def meanwhile(do: Callable[[], object], every: float) -> Iterator[None]:
     """Call ``do`` each ``every`` seconds until the block ends; ``do`` must not raise."""
     is_over = threading.Event()
-    thread = threading.Thread(target=_repeat, args=(do, every, is_over), daemon=True)
+
+    def repeat() -> None:
+        while not is_over.wait(every):
+            do()
+
+    thread = threading.Thread(target=repeat, daemon=True)
     with signals.hold_back():  # a thread takes no signal: it would come where we hold it back
         thread.start()
     try:
@@ -142,15 +136,9 @@ def meanwhile(do: Callable[[], object], every: float) -> Iterator[None]:
         thread.join()
 
 
-def _repeat(do: Callable[[], object], every: float, is_over: threading.Event) -> None:
-    while not is_over.wait(every):
-        do()
-
-
 # --- The living workers: each has a file in a folder of the data, and touches it every few seconds
 # Machines that share the data see each other's workers so, too. Whether a worker does anything is
 # told by the queue: this says only that its process is there.
-
 
 BEAT = 5.0  # seconds
 GONE = 30.0  # seconds without a sign after which a worker does not count
@@ -165,16 +153,16 @@ def announce_worker(folder: Path) -> Iterator[None]:
             path.unlink(missing_ok=True)
     own = folder / f"{socket.gethostname()}-{os.getpid()}"
     own.touch(0o600)
+
+    def show() -> None:
+        with contextlib.suppress(OSError):  # a full disk, perhaps: readiness tells of it
+            own.touch(0o600)
+
     try:
-        with meanwhile(functools.partial(_show, own), BEAT):
+        with meanwhile(show, BEAT):
             yield
     finally:
         own.unlink(missing_ok=True)
-
-
-def _show(path: Path) -> None:
-    with contextlib.suppress(OSError):  # a full disk, perhaps: readiness tells of it
-        path.touch(0o600)
 
 
 def count_workers(folder: Path) -> int:

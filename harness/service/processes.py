@@ -57,7 +57,6 @@ def run(work: Callable[[Settings, Database], None]) -> int:
 
 # --- The socket on which a service answers -------------------------------------------------------
 
-
 _BACKLOG = 512  # connections that wait while the web process is started again
 _OF_PORTS = (errno.EADDRINUSE, errno.EACCES)
 

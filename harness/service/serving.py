@@ -74,19 +74,15 @@ def serve(settings: Settings, open_socket: socket.socket) -> None:
     parts: list[_ServicePart] = []
     try:
         with open_socket:
-            for module in _modules(settings):
+            # What workers need goes before them.
+            cluster = [_CLUSTER] if settings.scheduler else []
+            for module in (_WEB, *cluster, *[_WORKER] * settings.workers, _KEEPER):
                 parts.append(_start(module, settings, open_socket))
             while True:
                 time.sleep(_LOOK)
                 parts[:] = [_keep_running(part, settings, open_socket) for part in parts]
     finally:
         _end([part.process for part in parts])
-
-
-def _modules(settings: Settings) -> list[str]:
-    """Return what is started: what workers need before them."""
-    cluster = [_CLUSTER] if settings.scheduler else []
-    return [_WEB, *cluster, *[_WORKER] * settings.workers, _KEEPER]
 
 
 def _start(

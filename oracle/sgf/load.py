@@ -35,6 +35,14 @@ _AREA = re.compile(r"([A-Za-z])([A-Za-z])\s*:\s*(?:([A-Za-z])([A-Za-z]))?", re.A
 _PASSES = frozenset({"pass", "--", "zz"})  # no board here has a point zz
 
 
+def spell(name: str, value: str) -> str | None:
+    """Return a value as SGF has it; None if nobody can tell what is meant.
+
+    ``""`` leaves the property out (a move: it is a pass). ``value``: one that SGF does not know.
+    """
+    return _SPELLINGS[name](value.strip())
+
+
 def respell(
     name: str, value: str, read: Callable[[str], object], note: Callable[[str], None]
 ) -> str:
@@ -51,7 +59,7 @@ def respell(
     try:
         read(value)
     except ValueError as error:
-        spelled = _SPELLINGS[name](value.strip())
+        spelled = spell(name, value)
         if spelled is None:  # nobody can tell what is meant
             raise
         is_left_out = not spelled and name not in MOVES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import re
 import shutil
@@ -60,6 +61,12 @@ def settings_of(
     address = own.enter_context(server.new_database(**like))
     request.addfinalizer(own.close)
     return Settings(folder, address, address=BASE)
+
+
+def read_log(settings: Settings) -> Iterator[dict[str, object]]:
+    """Yield what the files of the log have, the oldest first."""
+    for path in sorted(settings.logs.glob("*.jsonl")):
+        yield from map(json.loads, path.read_text(encoding="ascii").splitlines())
 
 
 _FORGET_THE_KEY = "DELETE FROM {}audit_end"

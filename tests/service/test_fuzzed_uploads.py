@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness import shipped
-from harness.service import monitoring, web
+from harness.service import web
 from harness.service.api.requests import schema_of
 from harness.service.app import application
 from harness.service.people import accounts
@@ -32,6 +32,7 @@ from tests.service.serving import (
     make_course,
     open_service,
     path_of,
+    read_log,
     settings_of,
     work,
 )
@@ -137,7 +138,7 @@ class World(NamedTuple):
 
     def troubles(self) -> list[dict[str, object]]:
         """Return what the service told its operators of."""
-        found = monitoring.read_log(self.service.settings)
+        found = read_log(self.service.settings)
         return [one for one in found if one["what"] == "trouble"]
 
 

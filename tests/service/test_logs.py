@@ -17,6 +17,7 @@ from tests.service.serving import (
     link_for,
     make_course,
     open_service,
+    read_log,
     settings_of,
     teacher,
     work,
@@ -25,7 +26,7 @@ from tests.service.test_api_submissions import token_of
 
 
 def lines(service, what="request"):
-    return [one for one in monitoring.read_log(service.settings) if one["what"] == what]
+    return [one for one in read_log(service.settings) if one["what"] == what]
 
 
 def test_a_request_has_a_line_under_the_id_of_its_answer(service):

@@ -6,13 +6,12 @@ import re
 import pytest
 
 from harness.errors import SandboxError
-from harness.service import monitoring
 from harness.service.courses import cases
 from harness.service.jobs import job_handlers, private_cases
 from harness.service.records import PLAN
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import make_course, work
+from tests.service.serving import make_course, read_log, work
 from tests.service.test_gradebooks import api_of
 from tests.service.test_own_files import FILES, as_archive, send
 
@@ -202,7 +201,7 @@ def test_what_a_teacher_is_told_where_the_reference_cannot_run(service, course, 
     for path in (page, draft, course.assignment):
         text = text_of(course.teacher.get(path))
         assert TOLD in text and "chmod" not in text and str(service.settings.data) not in text
-    troubles = [one["text"] for one in monitoring.read_log(service.settings) if "text" in one]
+    troubles = [one["text"] for one in read_log(service.settings) if "text" in one]
     assert troubles == [why, why]
     monkeypatch.undo()
     add(course, RIGHT)

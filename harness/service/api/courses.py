@@ -10,16 +10,15 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Late
 from harness.clock_changes import add_zone
 from harness.service.api import requests
+from harness.service.api.requests import Archive, Json, Key, Page
 from harness.service.courses import changes, making, own_files
-from harness.service.courses.changes import Change
 from harness.service.courses.deadlines import load_rule
 from harness.service.jobs import checklist, previews, private_cases
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Course, CourseAssignment, Member
 from harness.service.storage import courses
-from harness.service.storage import courses as rows
 from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, STAFF_ONLY, TEACHERS, Context
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
 ROUTES = requests.ApiRoutes("courses")
 _ALL = "/courses/{course}/assignments"
@@ -86,29 +85,22 @@ class AssignmentWanted(BaseModel):
 
 
 @ROUTES.at("POST", "/courses", ADMINS, status_code=201)
-def make_course(
-    context: Context,
-    body: requests.Json[CourseWanted],
-    idempotency_key: requests.IdempotencyKey = "",
-) -> CourseOfMine:
+def make_course(context: Context, body: Json[CourseWanted], key: Key = "") -> CourseOfMine:
     """Make a course; the owner of the token is its first teacher."""
     sent = ("course", body.title)
     with context.acting() as act:
-        made = requests.make_once(
-            act, idempotency_key, sent, lambda: making.course(act, body.title).id
-        )
+        made = requests.make_once(act, key, sent, lambda: making.course(act, body.title).id)
         found = courses.COURSES.find(act.db, id=made)
         member = courses.MEMBERS.find(act.db, course=made, person=context.by)
     return describe_course(requests.require_kept(found, "course"), member)
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN)
-def my_courses(context: Context, page: requests.Asked) -> requests.Page[CourseOfMine]:
+def my_courses(context: Context, page: requests.Asked) -> Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
+    named = {"person": context.by, "role": [*ROLES]}
     with context.reading() as db:
-        found = requests.find_page(
-            db, courses.MEMBERS, ["course"], page, person=context.by, role=[*ROLES]
-        )
+        found = requests.find_page(db, courses.MEMBERS, ["course"], page, **named)
         return found.show(
             lambda one: describe_course(courses.COURSES.find(db, id=one.course), one)
         )
@@ -132,22 +124,18 @@ def describe_course(course: Course | None, member: Member | None) -> CourseOfMin
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def assignments(context: Context, page: requests.Asked) -> requests.Page[AssignmentShown]:
+def assignments(context: Context, page: requests.Asked) -> Page[AssignmentShown]:
     """List the assignments of a course, by their deadlines."""
     order = ("deadline", "title", "id")
-    named = {} if context.is_staff else {"hidden": 0}
+    named = {"course": context.course.id} | ({} if context.is_staff else {"hidden": 0})
     with context.reading() as db:
-        found = requests.find_page(
-            db, courses.ASSIGNMENTS, order, page, course=context.course.id, **named
-        )
+        found = requests.find_page(db, courses.ASSIGNMENTS, order, page, **named)
         return found.show(lambda one: describe_assignment(one, _find_own(db, context, one)))
 
 
 @ROUTES.at("POST", _ALL, TEACHERS, status_code=201)
 def make_assignment(
-    context: Context,
-    body: requests.Json[AssignmentWanted],
-    idempotency_key: requests.IdempotencyKey = "",
+    context: Context, body: Json[AssignmentWanted], key: Key = ""
 ) -> AssignmentShown:
     """Make an assignment of a course."""
     told = {**body.model_dump(), "source": making.check_shipped(body.source)}
@@ -155,7 +143,7 @@ def make_assignment(
     row = CourseAssignment("", context.course.id, made=0.0, **told)
     sent = ("assignment", *map(str, row))
     with context.acting() as act:
-        made = requests.make_once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
+        made = requests.make_once(act, key, sent, lambda: making.assign(act, row).id)
         found = courses.ASSIGNMENTS.find(act.db, id=made)
     return describe_assignment(requests.require_kept(found, "assignment"))
 
@@ -171,17 +159,11 @@ def one_assignment(context: Context) -> AssignmentShown:
 @ROUTES.at("GET", f"{_ALL}/{{assignment}}/checklist", STAFF_ONLY)
 def show_checklist(context: Context) -> Checklist:
     """Tell what is set up, and what is missing before students can use the assignment."""
-    settings = context.settings
+    base = context.settings.base
     with context.reading() as db:
-        setup = checklist.load(db, settings, context.assigned)
+        setup = checklist.load(db, context.settings, context.assigned)
     items = [
-        SetupItemShown(
-            name=one.name,
-            state=one.state,
-            text=one.text,
-            page=f"{settings.base}{one.page}" if one.page else "",
-            blocks=one.blocks,
-        )
+        SetupItemShown(**{**one._asdict(), "page": f"{base}{one.page}" if one.page else ""})
         for one in setup.items
     ]
     return Checklist(is_ready=setup.is_ready, is_blocked=setup.is_blocked, items=items)
@@ -199,18 +181,14 @@ def _find_own(
 
 def describe_assignment(assignment: CourseAssignment, rule: Late | None = None) -> AssignmentShown:
     """Return an assignment as the API tells it; ``rule``: by an extension of who asks."""
-    return AssignmentShown(
-        id=assignment.id,
-        title=assignment.title,
-        opens=add_offset(assignment.opens),
-        deadline=add_offset(assignment.deadline),
-        closes=add_offset(assignment.closes),
-        deduction=assignment.deduction,
-        grace=assignment.grace,
-        hidden=assignment.hidden,
-        own_deadline=_format(rule.deadline) if rule else "",
-        own_closes=_format(rule.refused_after) if rule else "",
-    )
+    dates = {
+        "opens": add_offset(assignment.opens),
+        "deadline": add_offset(assignment.deadline),
+        "closes": add_offset(assignment.closes),
+        "own_deadline": _format(rule.deadline) if rule else "",
+        "own_closes": _format(rule.refused_after) if rule else "",
+    }
+    return AssignmentShown(**{**assignment._asdict(), **dates})
 
 
 def _format(time: datetime.datetime | None) -> str:
@@ -255,7 +233,7 @@ class AssignmentChanged(BaseModel):
 @ROUTES.at("PATCH", _ONE, TEACHERS)
 def change(
     context: Context,
-    body: requests.Json[AssignmentChange],
+    body: Json[AssignmentChange],
     preview: Annotated[
         bool, Query(description="only tell what would change; nothing is changed")
     ] = False,
@@ -267,15 +245,13 @@ def change(
         planned = changes.plan(act.db, now, told)
         if not preview:
             changes.change(act, now, told, planned.digest)
-    return _describe(planned)
-
-
-def _describe(planned_change: Change) -> AssignmentChanged:
-    effects = [
-        ChangeEffect(student=one.key, now=one.now, then=one.then) for one in planned_change.effects
-    ]
-    shown = describe_assignment(planned_change.made)
-    return AssignmentChanged(assignment=shown, effects=effects, ended=planned_change.ended)
+    return AssignmentChanged(
+        assignment=describe_assignment(planned.made),
+        effects=[
+            ChangeEffect(student=one.key, now=one.now, then=one.then) for one in planned.effects
+        ],
+        ended=planned.ended,
+    )
 
 
 @ROUTES.at("DELETE", _ONE, TEACHERS)
@@ -288,7 +264,7 @@ def remove(context: Context) -> None:
 
 
 @ROUTES.at("PATCH", _COURSE, TEACHERS)
-def rename_course(context: Context, body: requests.Json[CourseWanted]) -> CourseOfMine:
+def rename_course(context: Context, body: Json[CourseWanted]) -> CourseOfMine:
     """Give a course another title; its address stays."""
     with context.acting() as act:
         made = changes.rename_course(act, context.course, body.title)
@@ -306,7 +282,6 @@ def remove_course(context: Context) -> None:
 # --- Files of a teacher's: an assignment of one's own, newer uploads of it, the course folder ----
 # Archives are the body of a request as it is.
 
-
 OWN_ROUTES = requests.ApiRoutes("own assignments")
 _OWN_ONE = f"{_ALL}/{{assignment}}"
 
@@ -314,6 +289,7 @@ Name = Annotated[
     str, Query(min_length=1, max_length=200, description="of the archive, such as nogo.zip")
 ]
 _NEW_DATE = Field(default="", max_length=30, description=DATE)
+_REMOVED = "there is no such assignment"  # any more: it was removed after a request had come
 
 
 class OwnAssignmentWanted(BaseModel):
@@ -345,10 +321,7 @@ class OverlayShown(BaseModel):
 
 @OWN_ROUTES.at("POST", f"{_ALL}/own", TEACHERS, status_code=201)
 def make(
-    context: Context,
-    path: requests.Archive,
-    body: Annotated[OwnAssignmentWanted, Query()],
-    idempotency_key: requests.IdempotencyKey = "",
+    context: Context, path: Archive, body: Annotated[OwnAssignmentWanted, Query()], key: Key = ""
 ) -> AssignmentShown:
     """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
     settings, fields = context.settings, body.model_dump()
@@ -361,8 +334,9 @@ def make(
         def make() -> str:
             return own_files.make(act, settings, wanted, place, own).id
 
-        made = requests.make_once(act, idempotency_key, sent, make)
-        found = requests.require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
+        made = requests.make_once(act, key, sent, make)
+        kept = courses.ASSIGNMENTS.find(act.db, id=made)
+        found = requests.require_kept(kept, "assignment")
         private_cases.let_measure(act, settings, found)
     return describe_assignment(found)
 
@@ -374,12 +348,7 @@ def source(context: Context) -> SourceShown:
 
 
 @OWN_ROUTES.at("POST", f"{_OWN_ONE}/source", TEACHERS, status_code=201)
-def replace(
-    context: Context,
-    path: requests.Archive,
-    name: Name,
-    idempotency_key: requests.IdempotencyKey = "",
-) -> SourceShown:
+def replace(context: Context, path: Archive, name: Name, key: Key = "") -> SourceShown:
     """Let a newer upload take the place of the one before. Dates, points and weights stay."""
     settings, assigned = context.settings, context.assigned
     sent = ("source", assigned.id, name, requests.digest(path))
@@ -389,58 +358,45 @@ def replace(
             own_files.replace(act, settings, assigned, place)
             return assigned.id
 
-        found = rows.ASSIGNMENTS.find(
-            act.db, id=requests.make_once(act, idempotency_key, sent, replace)
-        )
-        if found is None:  # it was removed after this request had come
-            raise RequestRefused(404, "there is no such assignment")
+        made = requests.make_once(act, key, sent, replace)
+        found = courses.ASSIGNMENTS.find(act.db, id=made)
+        found = require_found(found, _REMOVED)
         private_cases.let_measure(act, settings, found)
     return _source(context, found)
 
 
 def _source(context: RequestContext, assignment: CourseAssignment) -> SourceShown:
     settings = context.settings
-    left = previews.still_left_out(settings, assignment)
     is_own = assignment.source == own_files.OWN
     return SourceShown(
         upload=assignment.edition + 1 if is_own else 0,
         changes=own_files.editions(settings, assignment),
-        still_left_out=[one.name for one in left],
+        still_left_out=[one.name for one in previews.still_left_out(settings, assignment)],
     )
 
 
 @OWN_ROUTES.at("GET", f"{_OWN_ONE}/overlay", STAFF_ONLY)
 def overlay(context: Context) -> OverlayShown:
     """Tell whether submissions get a course folder beside them, and whether there is one."""
-    return _overlay(context)
+    settings, assigned = context.settings, context.assigned
+    folder = own_files.assignment_of(settings, assigned).engine.overlay
+    return OverlayShown(
+        folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)
+    )
 
 
 @OWN_ROUTES.at("PUT", f"{_OWN_ONE}/overlay", TEACHERS)
-def take_overlay(
-    context: Context,
-    path: requests.Archive,
-    name: Name,
-    idempotency_key: requests.IdempotencyKey = "",
-) -> OverlayShown:
+def take_overlay(context: Context, path: Archive, name: Name, key: Key = "") -> OverlayShown:
     """Let the folder in an archive be the course folder, in the place of the one before."""
     settings, assigned = context.settings, context.assigned
+    sent = ("overlay", assigned.id, name, requests.digest(path))
     with context.acting() as act:
 
         def take() -> str:
             own_files.take_overlay(act, settings, assigned, path, name)
             return assigned.id
 
-        if not rows.hold(act.db, assigned.id):  # it was removed after this request had come
-            raise RequestRefused(404, "there is no such assignment")
-        requests.make_once(
-            act, idempotency_key, ("overlay", assigned.id, name, requests.digest(path)), take
-        )
-    return _overlay(context)
-
-
-def _overlay(context: RequestContext) -> OverlayShown:
-    settings, assigned = context.settings, context.assigned
-    folder = own_files.assignment_of(settings, assigned).engine.overlay
-    return OverlayShown(
-        folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)
-    )
+        if not courses.hold(act.db, assigned.id):
+            raise RequestRefused(404, _REMOVED)
+        requests.make_once(act, key, sent, take)
+    return overlay(context)

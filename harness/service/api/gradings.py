@@ -3,7 +3,6 @@
 import datetime
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Literal
 
 from fastapi import Query
@@ -14,14 +13,14 @@ from sqlalchemy import Connection
 from harness.grading.records import decimal
 from harness.match.tournament import SWISS
 from harness.service.api import requests
+from harness.service.api.requests import Asked, Json, Key, Page
 from harness.service.courses import gradebooks, gradings
-from harness.service.courses.gradings import list_outdated
 from harness.service.jobs import previews, tournaments
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, OVERRIDE, TOURNAMENT, Grading
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, require_found
 
 ROUTES = requests.ApiRoutes("gradings")
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"
@@ -68,22 +67,17 @@ class GradingFiles(BaseModel):
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY)
-def listed(context: Context, page: requests.Asked) -> requests.Page[GradingShown]:
+def listed(context: Context, page: Asked) -> Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
+    order, named = ("at", "id"), {"assignment": context.assigned.id}
     with context.reading() as db:
-        found = requests.find_page(
-            db, uploads.GRADINGS, ("at", "id"), page, assignment=context.assigned.id
-        )
+        found = requests.find_page(db, uploads.GRADINGS, order, page, **named)
         doubts = find_doubts(context)
         return found.show(lambda one: describe_grading(db, one, doubts))
 
 
 @ROUTES.at("POST", _ALL, require_permission(GRADE_CLASS), status_code=201)
-def begin(
-    context: Context,
-    body: requests.Json[GradingWanted],
-    idempotency_key: requests.IdempotencyKey = "",
-) -> GradingShown:
+def begin(context: Context, body: Json[GradingWanted], key: Key = "") -> GradingShown:
     """Grade all that was submitted."""
     assigned, only = context.assigned, body.public_only
     how = ("" if only else "send public_only", "" if body.all_the_same else "send all_the_same")
@@ -91,7 +85,7 @@ def begin(
     sent = ("grading", assigned.id, str(only))
     with context.acting() as act:
         made = requests.make_once(
-            act, idempotency_key, sent, lambda: gradings.begin(act, assigned, public_only=only).id
+            act, key, sent, lambda: gradings.begin(act, assigned, public_only=only).id
         )
         return _find(context, act.db, made)
 
@@ -146,15 +140,12 @@ def files(context: Context) -> GradingFiles:
     return GradingFiles(names=gradings.names(context.grading_folder))
 
 
-@ROUTES.at(
-    "GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY, response_class=Response, responses=_FILE
-)
+@ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY, **_FILE)
 def file(context: Context) -> Response:
     """Give a page or a sheet of a grading."""
-    path = gradings.path_of_file(context.grading_folder, context.request.path_params["name"])
-    if path is None:
-        raise RequestRefused(404, "there is no such file")
-    return Response(path.read_bytes(), media_type=requests.BYTES)
+    found = gradings.path_of_file(context.grading_folder, context.part("name"))
+    data = require_found(found, "there is no such file").read_bytes()
+    return Response(data, media_type=requests.BYTES)
 
 
 class GradebookShown(BaseModel):
@@ -175,7 +166,10 @@ class Gradebooks(BaseModel):
 @ROUTES.at("GET", f"{_ONE}/gradebooks", TEACHERS)
 def list_gradebooks(context: Context) -> Gradebooks:
     """List the gradebooks that are filled in with the marks."""
-    return _describe_gradebooks(context)
+    folder = context.grading_folder
+    kept = gradebooks.list_kept(folder.parent.parent, folder)
+    told = [one if one.is_filled else one._replace(notes=()) for one in kept]
+    return Gradebooks(gradebooks=[GradebookShown(**one._asdict()) for one in told])
 
 
 @ROUTES.at("PUT", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
@@ -185,40 +179,18 @@ def take_gradebook(
     columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
 ) -> Gradebooks:
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
-    own = gradebooks.GradebookWanted(context.request.path_params["name"], columns, data=data)
+    own = gradebooks.GradebookWanted(context.part("name"), columns, data=data)
     with context.acting() as act:
         gradebooks.take(act, context.settings, context.assigned, context.grading, own)
-    return _describe_gradebooks(context)
+    return list_gradebooks(context)
 
 
-@ROUTES.at(
-    "GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS, response_class=Response, responses=_FILE
-)
+@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS, **_FILE)
 def gradebook(context: Context) -> Response:
     """Give a gradebook, ``canvas`` or ``moodle``, filled in with the marks."""
-    path = gradebooks.filled(context.grading_folder, context.request.path_params["name"])
-    if path is None:
-        raise RequestRefused(404, "there is no such gradebook")
-    return Response(path.read_bytes(), media_type=requests.BYTES)
-
-
-# --- what is shown -----------------------------------------------------------------------------
-
-
-def _describe_gradebooks(context: RequestContext) -> Gradebooks:
-    folder = context.grading_folder
-    found = gradebooks.list_kept(folder.parent.parent, folder)
-    return Gradebooks(
-        gradebooks=[
-            GradebookShown(
-                platform=one.platform,
-                columns=list(one.columns),
-                is_filled=one.is_filled,
-                notes=list(one.notes) if one.is_filled else [],
-            )
-            for one in found
-        ]
-    )
+    found = gradebooks.filled(context.grading_folder, context.part("name"))
+    data = require_found(found, "there is no such gradebook").read_bytes()
+    return Response(data, media_type=requests.BYTES)
 
 
 def _find(context: RequestContext, db: Connection, name: str) -> GradingShown:
@@ -243,14 +215,12 @@ def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> Gra
         state=gradings.state(db, grading),
         left=queue.count_unfinished(jobs, GRADE),
         trouble=grading.trouble,
-        faults=[
-            GradingFault(student=one.key, fault=one.fault) for one in jobs if one.state == FAULT
-        ],
+        faults=[GradingFault(student=j.key, fault=j.fault) for j in jobs if j.state == FAULT],
         accepted=grading.accept,
         decisions=gradings.list_decisions(db, grading),
         changes=json.loads(grading.changes),
         is_last=is_last,
-        outdated_overrides=list_outdated(db, grading) if is_last else [],
+        outdated_overrides=gradings.list_outdated(db, grading) if is_last else [],
         doubts=[] if grading.public_only else doubts,
     )
 
@@ -258,7 +228,7 @@ def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> Gra
 # --- The tournament of a grading: begun and counted by teachers, read by the staff ---------------
 
 TOURNAMENT_ROUTES = requests.ApiRoutes("gradings")
-_TOURNAMENT = "/courses/{course}/assignments/{assignment}/gradings/{grading}/tournament"
+_TOURNAMENT = f"{_ONE}/tournament"
 
 
 class RankShown(BaseModel):
@@ -297,13 +267,9 @@ class Counted(BaseModel):
 @TOURNAMENT_ROUTES.at("GET", _TOURNAMENT, STAFF_ONLY, name="show")
 def show_tournament(context: Context) -> TournamentShown:
     """Show the tournament of a grading."""
-    return _describe_tournament(context)
-
-
-def _describe_tournament(context: RequestContext) -> TournamentShown:
     with context.reading() as db:
         jobs = queue.of(db, context.grading.id)
-    folder = _tournament_folder(context)
+    folder = tournaments.folder_in(context.settings, context.grading)
     chosen, has_played = tournaments.load_choice(folder), tournaments.has_pages(folder)
     is_playing = queue.count_unfinished(jobs, TOURNAMENT) > 0
     return TournamentShown(
@@ -315,24 +281,19 @@ def _describe_tournament(context: RequestContext) -> TournamentShown:
 
 
 @TOURNAMENT_ROUTES.at("POST", _TOURNAMENT, TEACHERS, name="begin")
-def begin_tournament(context: Context, body: requests.Json[TournamentWanted]) -> TournamentShown:
+def begin_tournament(context: Context, body: Json[TournamentWanted]) -> TournamentShown:
     """Let the submissions play each other, once their marks are released."""
+    settings, assigned, choice = context.settings, context.assigned, (body.points, body.format)
     with context.acting() as act:
-        choice = body.points, body.format
-        assigned = context.assigned
-        tournaments.begin(act, context.settings, assigned, context.grading, choice)
-    return _describe_tournament(context)
+        tournaments.begin(act, settings, assigned, context.grading, choice)
+    return show_tournament(context)
 
 
 @TOURNAMENT_ROUTES.at("POST", f"{_TOURNAMENT}/count", require_permission(OVERRIDE), name="count")
 def count_tournament(context: Context) -> Counted:
     """Add what the rank is worth to each mark, as a mark that is given instead."""
+    assigned, grading = context.assigned, context.grading
+    folder = tournaments.folder_in(context.settings, grading)
     with context.acting() as act:
-        stays = tournaments.count_points(
-            act, context.assigned, context.grading, _tournament_folder(context)
-        )
+        stays = tournaments.count_points(act, assigned, grading, folder)
     return Counted(unchanged=stays)
-
-
-def _tournament_folder(context: RequestContext) -> Path:
-    return tournaments.folder_in(context.settings, context.grading)

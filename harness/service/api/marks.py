@@ -1,19 +1,18 @@
 """Marks: of a grading for the staff, the released one for a student; comments and overrides."""
 
 import datetime
-from collections.abc import Iterator
 
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.grading.records import Marks, counting_mark, decimal
 from harness.service.api import requests
+from harness.service.api.requests import Asked, Json, Key, Page
 from harness.service.courses import gradings
-from harness.service.courses.gradings import as_given
-from harness.service.records import COMMENT, OVERRIDE, Comment, Grading, Override
+from harness.service.records import COMMENT, OVERRIDE, Comment, Override
 from harness.service.storage import courses, people, uploads
 from harness.service.web import access
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, require_found
 from harness.work import canonical_json
 
 ROUTES = requests.ApiRoutes("marks")
@@ -48,25 +47,18 @@ class MarkShown(BaseModel):
 
 
 @ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", access.STAFF_ONLY)
-def listed(context: access.Context, page: requests.Asked) -> requests.Page[MarkShown]:
+def listed(context: access.Context, page: Asked) -> Page[MarkShown]:
     """List the marks of a grading by the keys of students, with those that count now."""
+    grading = context.grading
     with context.reading() as db:
-        found = [*_list_marked(db, context.grading), *_list_unmarked(db, context)]
-    return requests.cut(sorted(found, key=lambda one: one.student), lambda one: one.student, page)
-
-
-def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
-    got = uploads.RECEIVED_BY.all(db, grading=one.id)
-    rows = uploads.MARKS.all(db, grading=one.id)
-    computed = {row.key: canonical_json.loads(Marks, row.marks) for row in rows}
-    own = uploads.overrides(db, one.assignment)
-    for each in got:
-        yield describe_mark(each.student, each.key, computed[each.key], own.get(each.student))
-
-
-def _list_unmarked(db: Connection, context: RequestContext) -> Iterator[MarkShown]:
-    for each in gradings.list_unmarked(db, context.grading, context.course.id):
-        yield MarkShown(
+        got = uploads.RECEIVED_BY.all(db, grading=grading.id)
+        rows = uploads.MARKS.all(db, grading=grading.id)
+        computed = {row.key: canonical_json.loads(Marks, row.marks) for row in rows}
+        own = uploads.overrides(db, grading.assignment)
+        unmarked = gradings.list_unmarked(db, grading, context.course.id)
+    found = [describe_mark(o.student, o.key, computed[o.key], own.get(o.student)) for o in got]
+    found += [
+        MarkShown(
             student=each.member.key,
             group=each.member.team,
             points=None,
@@ -77,22 +69,24 @@ def _list_unmarked(db: Connection, context: RequestContext) -> Iterator[MarkShow
             deduction="0",
             parts=[],
         )
+        for each in unmarked
+    ]
+    return requests.cut(sorted(found, key=lambda one: one.student), lambda one: one.student, page)
 
 
 @ROUTES.at("GET", f"{_ALL}/mark", access.STUDENTS)
 def own_mark(context: access.Context) -> MarkShown:
     """Show the student's mark in the grading that was released last."""
     with context.reading() as db:
-        found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
-    if found is None:
-        raise RequestRefused(404, "there is no mark of yours yet")
+        released = uploads.find_released_mark(db, context.assigned.id, context.member.key)
+    found = require_found(released, "there is no mark of yours yet")
     shown = canonical_json.loads(Marks, found.marked.shown)
     return describe_mark(context.member.key, found.marked.key, shown, found.override)
 
 
 def describe_mark(student: str, key: str, marks: Marks, given_mark: Override | None) -> MarkShown:
     """Return a mark as the API tells it; ``key``: under which it was graded."""
-    counts = counting_mark(marks, as_given(given_mark) if given_mark else None)
+    counts = counting_mark(marks, gradings.as_given(given_mark) if given_mark else None)
     return MarkShown(
         student=student,
         group=key if key != student else "",
@@ -120,7 +114,6 @@ def _points(marks: Marks) -> str | None:
 
 
 # --- What the staff add to what is computed: comments, and marks given instead of computed ones --
-
 
 REMARKS = requests.ApiRoutes("remarks")
 _ONE = f"{_ALL}/students/{{student}}"
@@ -167,7 +160,7 @@ class Overrides(BaseModel):
 
 
 @REMARKS.at("GET", f"{_ONE}/comments", access.STAFF_ONLY)
-def comments(context: access.Context, page: requests.Asked) -> requests.Page[CommentShown]:
+def comments(context: access.Context, page: Asked) -> Page[CommentShown]:
     """List the comments for a student or a group, the first one first."""
     with context.reading() as db:
         theirs = courses.students_of(db, context.course.id, context.student)
@@ -175,7 +168,7 @@ def comments(context: access.Context, page: requests.Asked) -> requests.Page[Com
 
 
 @REMARKS.at("GET", f"{_ALL}/comments", access.STUDENTS)
-def own_comments(context: access.Context, page: requests.Asked) -> requests.Page[CommentShown]:
+def own_comments(context: access.Context, page: Asked) -> Page[CommentShown]:
     """List the comments for the student, the first one first; none before marks are released."""
     with context.reading() as db:
         is_shown = gradings.are_shown(db, context.assigned.id, context.member.key)
@@ -183,34 +176,25 @@ def own_comments(context: access.Context, page: requests.Asked) -> requests.Page
 
 
 def _comments(
-    db: Connection, context: RequestContext, page: requests.Asked, students: list[str]
-) -> requests.Page[CommentShown]:
-    assigned = context.assigned.id
-    ids = [one.id for one in uploads.comments(db, assigned, students)]
-    found = requests.find_page(
-        db, uploads.COMMENTS, ("at", "id"), page, assignment=assigned, id=ids
-    )
+    db: Connection, context: RequestContext, page: Asked, students: list[str]
+) -> Page[CommentShown]:
+    ids = [one.id for one in uploads.comments(db, context.assigned.id, students)]
+    named: dict[str, object] = {"assignment": context.assigned.id, "id": ids}
+    found = requests.find_page(db, uploads.COMMENTS, ("at", "id"), page, **named)
     return found.show(lambda one: _comment(db, one))
 
 
 @REMARKS.at("POST", f"{_ONE}/comments", access.require_permission(COMMENT), status_code=201)
-def comment(
-    context: access.Context,
-    body: requests.Json[CommentWanted],
-    idempotency_key: requests.IdempotencyKey = "",
-) -> CommentShown:
+def comment(context: access.Context, body: Json[CommentWanted], key: Key = "") -> CommentShown:
     """Say something to a student or a group.
 
     409: a request with the same key made a comment that was removed since.
     """
-    assigned, text = context.assigned, body.text
-    sent = ("comment", assigned.id, context.student, text)
+    assigned, student, text = context.assigned, context.student, body.text
+    sent = ("comment", assigned.id, student, text)
     with context.acting() as act:
         made = requests.make_once(
-            act,
-            idempotency_key,
-            sent,
-            lambda: gradings.comment(act, assigned, context.student, text).id,
+            act, key, sent, lambda: gradings.comment(act, assigned, student, text).id
         )
         found = uploads.COMMENTS.find(act.db, id=made)
         return _comment(act.db, requests.require_kept(found, "comment"))
@@ -224,7 +208,7 @@ def remove_comment(context: access.Context) -> None:
 
 
 @REMARKS.at("GET", f"{_ALL}/overrides", access.STAFF_ONLY)
-def overrides(context: access.Context, page: requests.Asked) -> requests.Page[OverrideShown]:
+def overrides(context: access.Context, page: Asked) -> Page[OverrideShown]:
     """List the marks that people gave, by the keys of students."""
     assigned = context.assigned.id
     with context.reading() as db:
@@ -233,11 +217,11 @@ def overrides(context: access.Context, page: requests.Asked) -> requests.Page[Ov
 
 
 @REMARKS.at("PUT", f"{_ONE}/override", access.require_permission(OVERRIDE))
-def override(context: access.Context, body: requests.Json[OverrideWanted]) -> Overrides:
+def override(context: access.Context, body: Json[OverrideWanted]) -> Overrides:
     """Give a student, or each of a group, a mark instead of the computed one."""
     assigned = context.assigned
-    told = gradings.Decision(body.points, body.reason)
     with context.acting() as act:
+        told = gradings.Decision(body.points, body.reason)
         gradings.decide(act, assigned, context.student, told)
         theirs = courses.students_of(act.db, assigned.course, context.student)
         own = uploads.overrides(act.db, assigned.id)
@@ -249,9 +233,6 @@ def end_override(context: access.Context) -> None:
     """Let the computed mark count again."""
     with context.acting() as act:
         gradings.end_override(act, context.assigned, context.student)
-
-
-# --- what is shown -----------------------------------------------------------------------------
 
 
 def _comment(db: Connection, one: Comment) -> CommentShown:

@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from harness.service.api.courses import DATE
 from harness.service.api.requests import ApiRoutes, Asked, Body, Found, Json, Page, find_page
 from harness.service.courses import deadlines, gradebooks, roster, roster_files, staff
-from harness.service.courses.staff import NewStaff
 from harness.service.local_times import add_offset
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, EXTEND, FORMER, RIGHTS, STUDENT, Member, Token
@@ -95,7 +94,7 @@ def make_token(context: Context, body: Json[TokenWanted]) -> NewToken:
 def revoke_token(context: Context) -> None:
     """Let a token of the same owner hold no longer."""
     with context.acting() as act:
-        token = context.request.path_params["token"]
+        token = context.part("token")
         if not token.isalnum() or not accounts.revoke_token(act, token):
             raise RequestRefused(404, "there is no such token")
 
@@ -109,7 +108,6 @@ def _members(token: Token) -> dict[str, Any]:
 
 # --- The staff of a course, with their rights, and the links of its students ---------------------
 # The routes of assistants are those of the staff for assistants alone.
-
 
 STAFF_ROUTES = ApiRoutes("courses")
 _STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"
@@ -186,26 +184,24 @@ class StudentLinks(BaseModel):
     items: list[LinkShown]
 
 
-# --- the staff ---------------------------------------------------------------------------------
-
-
 @STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY)
 def list_staff(context: Context, page: Asked) -> Page[StaffShown]:
     """List the teachers and assistants of a course, by name, with what each may do."""
-    return _find(context, page, *staff.ROLES).show(_describe)
+    return _find(context, page, *staff.ROLES).show(lambda one: StaffShown(**_members_of(one)))
 
 
 @STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
 def add_staff(context: Context, body: Json[StaffWanted]) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
-    made, link = _add(context, NewStaff(body.name, body.role, tuple(body.may), body.email))
-    return StaffAdded(**_describe(made).model_dump(), link=link)
+    wanted = staff.NewStaff(body.name, body.role, tuple(body.may), body.email)
+    made, link = _add(context, wanted)
+    return StaffAdded(**_members_of(made), link=link)
 
 
 @STAFF_ROUTES.at("PUT", _OF_STAFF, TEACHERS)
 def change_staff(context: Context, body: Json[RoleWanted]) -> StaffShown:
     """Change the role of a teacher or an assistant, and what an assistant may do."""
-    return _describe(_change(context, body.role, body.may))
+    return StaffShown(**_members_of(_change(context, body.role, body.may)))
 
 
 @STAFF_ROUTES.at("POST", f"{_OF_STAFF}/link", TEACHERS, status_code=201)
@@ -214,7 +210,7 @@ def make_link(context: Context) -> StaffAdded:
     person, base = context.colleague.person, context.settings.base
     with context.acting() as act:
         found, link = staff.make_link(act, context.course.id, person, base)
-    return StaffAdded(**_describe(found).model_dump(), link=link)
+    return StaffAdded(**_members_of(found), link=link)
 
 
 @STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS)
@@ -223,35 +219,29 @@ def remove_staff(context: Context) -> None:
     _remove(context)
 
 
-# --- assistants alone --------------------------------------------------------------------------
-
-
 @STAFF_ROUTES.at("GET", _ASSISTANTS, STAFF_ONLY, name="listed")
 def list_assistants(context: Context, page: Asked) -> Page[AssistantShown]:
     """List the assistants of a course, with what each may do beside reading."""
-    return _find(context, page, ASSISTANT).show(_describe_assistant)
+    return _find(context, page, ASSISTANT).show(lambda one: AssistantShown(**_members_of(one)))
 
 
 @STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
 def add_assistant(context: Context, body: Json[AssistantWanted]) -> NewAssistant:
     """Add somebody new as an assistant."""
-    made, link = _add(context, NewStaff(body.name, ASSISTANT, tuple(body.may)))
-    return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
+    made, link = _add(context, staff.NewStaff(body.name, ASSISTANT, tuple(body.may)))
+    return NewAssistant(**_members_of(made), link=link)
 
 
 @STAFF_ROUTES.at("PUT", f"{_ASSISTANT}/rights", TEACHERS, name="change")
 def change_assistant(context: Context, body: Json[RightsWanted]) -> AssistantShown:
     """Let an assistant do these things beside reading, and no others."""
-    return _describe_assistant(_change(context, ASSISTANT, body.may))
+    return AssistantShown(**_members_of(_change(context, ASSISTANT, body.may)))
 
 
 @STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, name="remove")
 def remove_assistant(context: Context) -> None:
     """Remove an assistant from the course."""
     _remove(context)
-
-
-# --- what both do ------------------------------------------------------------------------------
 
 
 def _find(
@@ -262,7 +252,7 @@ def _find(
         return find_page(db, courses.MEMBERS, order, page, **named)
 
 
-def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
+def _add(context: RequestContext, body: staff.NewStaff) -> tuple[Member, str]:
     """Add somebody; return the member and the only copy of the link to sign in by."""
     with context.acting() as act:
         made = staff.add(act, context.course.id, body)
@@ -279,17 +269,9 @@ def _remove(context: RequestContext) -> None:
         staff.remove(act, context.course.id, context.colleague.person)
 
 
-def _describe_assistant(member: Member) -> AssistantShown:
+def _members_of(member: Member) -> dict[str, Any]:
     may = [right for right in RIGHTS if member.has(right)]
-    return AssistantShown(id=member.person, name=member.name, may=may)
-
-
-def _describe(member: Member) -> StaffShown:
-    told = _describe_assistant(member).model_dump()
-    return StaffShown.model_validate({**told, "role": member.role})
-
-
-# --- students ----------------------------------------------------------------------------------
+    return {"id": member.person, "name": member.name, "may": may, "role": member.role}
 
 
 @STAFF_ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
@@ -301,7 +283,6 @@ def make_links(context: Context) -> StudentLinks:
 
 
 # --- The students of a course: rosters taken, students removed, deadlines extended ---------------
-
 
 STUDENT_ROUTES = ApiRoutes("students")
 _ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"
@@ -373,23 +354,16 @@ def take_roster(
     wanted = roster_files.read(path, name)
     with context.acting() as act:
         found = roster.take(act, context.course.id, wanted)
-    data = gradebooks.read_roster(path)
-    gradebooks.keep_roster(context.settings, context.course.id, data)
+    gradebooks.keep_roster(context.settings, context.course.id, gradebooks.read_roster(path))
     return RosterTaken(
         students=len(wanted.students),
         added=[one.key for one in found.added],
         returned=[one.key for one in found.returned],
-        changed=[
-            RosterChanged(student=one.student, what=one.what, was=one.was, now=one.now)
-            for one in found.changed
-        ],
+        changed=[RosterChanged(**one._asdict()) for one in found.changed],
         unchanged=found.same,
         missing=[one.key for one in found.missing],
         remarks=[*found.remarks],
     )
-
-
-# --- removed, and added again ------------------------------------------------------------------
 
 
 @STUDENT_ROUTES.at("DELETE", f"{_ALL}/{{member}}", TEACHERS)
@@ -410,9 +384,6 @@ def restore(context: Context) -> StudentShown:
     """Add a removed student again, with everything as before."""
     with context.acting() as act:
         return _describe_student(roster.restore(act, context.course.id, context.student))
-
-
-# --- deadlines of their own --------------------------------------------------------------------
 
 
 @STUDENT_ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY)

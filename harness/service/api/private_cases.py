@@ -11,16 +11,15 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from harness.service.api import gradings, requests
-from harness.service.api.gradings import GradingShown
+from harness.service.api.requests import Json, Key, Page
 from harness.service.courses import cases
-from harness.service.courses.point_weights import PointWeights, WeighedPart
+from harness.service.courses.point_weights import PointWeights
 from harness.service.jobs import drafts, previews, private_cases
 from harness.service.jobs.candidates import DraftFindings
-from harness.service.jobs.previews import Preview
 from harness.service.records import CASES, DRAFT, FAULT, Job
 from harness.service.storage import queue
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
 ROUTES = requests.ApiRoutes("private case files")
 _MAY = require_permission(CASES)
@@ -55,59 +54,24 @@ class PrivateCases(BaseModel):
 @ROUTES.at("GET", _ALL, STAFF_ONLY, name="listed")
 def list_cases(context: Context) -> PrivateCases:
     """List the private case files, with what they catch."""
-    return describe_private_cases(context)
-
-
-@ROUTES.at("GET", _ONE, STAFF_ONLY, response_class=Response, responses=_FILE, name="one")
-def one_case(context: Context) -> Response:
-    """Give a private case file."""
-    return Response(_path(context).read_bytes(), media_type="text/plain")
-
-
-@ROUTES.at("PUT", _ONE, _MAY, name="put")
-def put_case(
-    context: Context, data: Annotated[bytes, requests.Body("text/plain", cases.LARGEST)]
-) -> PrivateCases:
-    """Add a private case file, or put another one in the place of one of the same name."""
-    with context.acting() as act:
-        new = private_cases.NewCase(_name(context), data)
-        private_cases.add(act, context.settings, context.assigned, new)
-    return describe_private_cases(context)
-
-
-@ROUTES.at("DELETE", _ONE, _MAY, name="remove")
-def remove_case(context: Context) -> None:
-    """Remove a private case file."""
-    name = _path(context).name
-    with context.acting() as act:
-        private_cases.remove(act, context.settings, context.assigned, name)
-
-
-def _name(context: RequestContext) -> str:
-    """Return the name in the path, which must be one as case files have it."""
-    found: str = context.request.path_params["name"]
-    if (fitting := cases.name_of(found)) != found:
-        raise RequestRefused(422, f"found the name {found!r}, expected one such as {fitting}")
-    return found
-
-
-def _path(context: RequestContext) -> Path:
-    name = context.request.path_params["name"]
-    path = cases.find(context.settings, context.assigned, name)
-    if path is None:
-        raise RequestRefused(404, "there is no such private case file")
-    return path
-
-
-def describe_private_cases(context: RequestContext) -> PrivateCases:
-    """Return the private case files as the API tells them."""
     settings, assigned = context.settings, context.assigned
     left = previews.still_left_out(settings, assigned)
     measured = private_cases.load_measured(settings, assigned)
-    found = measured.caught
+    found, files = measured.caught, []
     told = {one.name: one for one in found.files} if found else {}
+    for path in measured.paths:
+        catch = told.get(path.name)
+        files.append(
+            CaseFileShown(
+                name=path.name,
+                size=path.stat().st_size,
+                tests=catch.tests if catch else None,
+                caught=catch.caught if catch else None,
+                wrong=list(catch.wrong) if catch else None,
+            )
+        )
     return PrivateCases(
-        files=[_describe(path, told.get(path.name)) for path in measured.paths],
+        files=files,
         caught=found.caught if found else None,
         of=found.of if found else None,
         survivors=list(found.survivors) if found else None,
@@ -118,18 +82,40 @@ def describe_private_cases(context: RequestContext) -> PrivateCases:
     )
 
 
-def _describe(path: Path, catch: private_cases.CaseFileCatch | None) -> CaseFileShown:
-    return CaseFileShown(
-        name=path.name,
-        size=path.stat().st_size,
-        tests=catch.tests if catch else None,
-        caught=catch.caught if catch else None,
-        wrong=list(catch.wrong) if catch else None,
-    )
+@ROUTES.at("GET", _ONE, STAFF_ONLY, **_FILE, name="one")
+def one_case(context: Context) -> Response:
+    """Give a private case file."""
+    return Response(_path(context).read_bytes(), media_type="text/plain")
+
+
+@ROUTES.at("PUT", _ONE, _MAY, name="put")
+def put_case(
+    context: Context, data: Annotated[bytes, requests.Body("text/plain", cases.LARGEST)]
+) -> PrivateCases:
+    """Add a private case file, or put another one in the place of one of the same name."""
+    name = context.part("name")
+    if (fitting := cases.name_of(name)) != name:
+        raise RequestRefused(422, f"found the name {name!r}, expected one such as {fitting}")
+    with context.acting() as act:
+        new = private_cases.NewCase(name, data)
+        private_cases.add(act, context.settings, context.assigned, new)
+    return list_cases(context)
+
+
+@ROUTES.at("DELETE", _ONE, _MAY, name="remove")
+def remove_case(context: Context) -> None:
+    """Remove a private case file."""
+    name = _path(context).name
+    with context.acting() as act:
+        private_cases.remove(act, context.settings, context.assigned, name)
+
+
+def _path(context: RequestContext) -> Path:
+    found = cases.find(context.settings, context.assigned, context.part("name"))
+    return require_found(found, "there is no such private case file")
 
 
 # --- Drafts of private cases: found by a worker, chosen here; never for students -----------------
-
 
 DRAFT_ROUTES = requests.ApiRoutes("drafts of private cases")
 _ALL_DRAFTS = "/courses/{course}/assignments/{assignment}/drafts"
@@ -208,35 +194,31 @@ class CaseFileWanted(BaseModel):
 
 
 @DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, name="listed")
-def list_drafts(context: Context, page: requests.Asked) -> requests.Page[DraftLine]:
+def list_drafts(context: Context, page: requests.Asked) -> Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
-    order, named = (("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id})
+    order, named = ("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id}
     with context.reading() as db:
         found = requests.find_page(db, queue.JOBS, order, page, **named)
     return found.show(lambda one: DraftLine(**_members(context, one)))
 
 
-@DRAFT_ROUTES.at(
-    "POST", _ALL_DRAFTS, _MAY, status_code=201,
-)  # fmt: skip
+@DRAFT_ROUTES.at("POST", _ALL_DRAFTS, _MAY, status_code=201)
 def begin(
     context: Context,
     data: Annotated[bytes, requests.Body(largest=drafts.LARGEST, required=False)],
     tests: Annotated[int, Query(ge=1, le=drafts.MOST_TESTS, description="at most")] = 16,
-    idempotency_key: requests.IdempotencyKey = "",
+    key: Key = "",
 ) -> DraftShown:
     """Let a worker find positions; the body has game records (SGF), one after the other, or none.
 
     Without game records, or for features that they lack, positions are made at random.
     """
-    assigned, games = context.assigned, [data] if data else []
+    assigned, games, wanted = context.assigned, [data] if data else [], drafts.DraftRequest(tests)
     sent = ("draft", assigned.id, str(tests), hashlib.sha256(data).hexdigest())
     with context.acting() as act:
-
-        def make() -> str:
-            return drafts.begin(act, context.settings, assigned, drafts.DraftRequest(tests), games)
-
-        made = requests.make_once(act, idempotency_key, sent, make)
+        made = requests.make_once(
+            act, key, sent, lambda: drafts.begin(act, context.settings, assigned, wanted, games)
+        )
         (job,) = queue.of(act.db, made)
     return _describe_draft(context, job)
 
@@ -247,26 +229,20 @@ def one_draft(context: Context) -> DraftShown:
     return _describe_draft(context, context.job)
 
 
-@DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/drop", _MAY,
-)  # fmt: skip
-def drop(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
+@DRAFT_ROUTES.at("POST", f"{_ONE_DRAFT}/drop", _MAY)
+def drop(context: Context, body: Json[PositionNamed]) -> DraftShown:
     """Leave a position out."""
     return _change(context, lambda _, kept: drafts.drop(kept, body.position))
 
 
-@DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/exchange", _MAY,
-)  # fmt: skip
-def exchange(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
+@DRAFT_ROUTES.at("POST", f"{_ONE_DRAFT}/exchange", _MAY)
+def exchange(context: Context, body: Json[PositionNamed]) -> DraftShown:
     """Take another position for one."""
     return _change(context, lambda found, kept: drafts.exchange(found, kept, body.position))
 
 
-@DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/take-back", _MAY,
-)  # fmt: skip
-def take_back(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
+@DRAFT_ROUTES.at("POST", f"{_ONE_DRAFT}/take-back", _MAY)
+def take_back(context: Context, body: Json[PositionNamed]) -> DraftShown:
     """Take a position back that was left out or exchanged."""
     return _change(context, lambda found, kept: drafts.take_back(found, kept, body.position))
 
@@ -280,19 +256,14 @@ def _change(
     return _describe_draft(context, context.job)
 
 
-@DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/write", _MAY,
-)  # fmt: skip
-def write(context: Context, body: requests.Json[CaseFileWanted]) -> PrivateCases:
+@DRAFT_ROUTES.at("POST", f"{_ONE_DRAFT}/write", _MAY)
+def write(context: Context, body: Json[CaseFileWanted]) -> PrivateCases:
     """Make a private case file of the positions that are chosen; it counts from now on."""
     own = _folder(context, context.job)
     found, new = own.require_findings(), drafts.KeptCaseFile(body.name, own.load_choice())
     with context.acting() as act:
         drafts.write(act, context.settings, context.assigned, found, new)
-    return describe_private_cases(context)
-
-
-# --- what is shown -----------------------------------------------------------------------------
+    return list_cases(context)
 
 
 def _folder(context: RequestContext, job: Job) -> drafts.DraftFolder:
@@ -349,7 +320,6 @@ def _position(shown_candidate: drafts.ShownCandidate) -> PositionShown:
 
 
 # --- What parts of an assignment and their tests are worth: asked about first, then set ----------
-
 
 POINTS_ROUTES = requests.ApiRoutes("points")
 _POINTS = "/courses/{course}/assignments/{assignment}/points"
@@ -414,20 +384,24 @@ class PreviewShown(BaseModel):
 @POINTS_ROUTES.at("GET", _POINTS, STAFF_ONLY)
 def points(context: Context) -> PointsShown:
     """Show what the parts and their tests are worth."""
-    settings, assigned = context.settings, context.assigned
-    found = previews.parts(settings, assigned)
+    settings, assigned, parts = context.settings, context.assigned, []
+    for one in previews.parts(settings, assigned):
+        tests = [
+            TestShown(name=test.name, commands=list(test.commands), weight=str(test.weight))
+            for test in one.tests
+        ]
+        own = {"points": str(one.part.points), "judged_by": one.part.judged_by}
+        parts.append(PartWorthShown(name=one.part.name, **own, tests=tests))
     left = previews.still_left_out(settings, assigned)
-    return PointsShown(
-        parts=[_part(one) for one in found], still_left_out=[one.name for one in left]
-    )
+    return PointsShown(parts=parts, still_left_out=[one.name for one in left])
 
 
 @POINTS_ROUTES.at("POST", _POINTS, TEACHERS, status_code=201)
-def ask(context: Context, body: requests.Json[PointsWanted]) -> PreviewShown:
+def ask(context: Context, body: Json[PointsWanted]) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
-    assigned, told = (context.assigned, PointWeights(body.points, body.weights))
+    told = PointWeights(body.points, body.weights)
     with context.acting() as act:
-        made = previews.ask(act, context.settings, assigned, told)
+        made = previews.ask(act, context.settings, context.assigned, told)
         (job,) = queue.of(act.db, made)
     return _preview(context, job)
 
@@ -444,9 +418,9 @@ def put_in_force(
     all_the_same: Annotated[
         bool, Query(description="even if private tests may be wrong, or are not checked yet")
     ] = False,
-) -> GradingShown:
+) -> gradings.GradingShown:
     """Set these points and weights, and grade; marks in force change only if that is accepted."""
-    service, own = context.service, Preview(context.folder, context.job.about)
+    service, own = context.service, previews.Preview(context.folder, context.job.about)
     how = "" if all_the_same else "send all_the_same"
     previews.require_settable(service.database, service.settings, context.assigned, own, how)
     with context.acting() as act:
@@ -454,24 +428,9 @@ def put_in_force(
         return gradings.describe_grading(act.db, made, gradings.find_doubts(context))
 
 
-# --- what is shown -----------------------------------------------------------------------------
-
-
-def _part(weighed_part: WeighedPart) -> PartWorthShown:
-    part = weighed_part.part
-    tests = [
-        TestShown(name=test.name, commands=list(test.commands), weight=str(test.weight))
-        for test in weighed_part.tests
-    ]
-    return PartWorthShown(
-        name=part.name, points=str(part.points), judged_by=part.judged_by, tests=tests
-    )
-
-
 def _preview(context: RequestContext, job: Job) -> PreviewShown:
-    settings = context.settings
-    own = Preview(settings.assignment_folder(job.assignment), job.about)
-    left = previews.would_be_left_out(settings, context.assigned, own.weights)
+    own = previews.Preview(context.settings.assignment_folder(job.assignment), job.about)
+    left = previews.would_be_left_out(context.settings, context.assigned, own.weights)
     found, asked = own.read(), own.weights
     is_over: Literal["done", "running"] = "done" if found else "running"
     changes = found and [

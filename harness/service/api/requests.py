@@ -16,38 +16,39 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 from sqlalchemy import Connection
 
 from harness.service.storage import people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import Rows
 from harness.service.web.access import ANYBODY, Context, Endpoint, Guard, Routes, Rule
-from harness.service.web.request_context import RequestContext, RequestRefused, document_problems
+from harness.service.web.request_context import (
+    RequestContext,
+    RequestRefused,
+    document_problems,
+    require_found,
+)
 
 TOKENS = "token"  # how the schema calls what the API knows people by
 BYTES = "application/octet-stream"
-IS_BYTES = {"type": "string", "format": "binary"}
 _TEXT = {"type": "string"}
 _LARGEST = 1 << 16  # bytes of JSON
 _PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 
-def describe_file(
-    content: str = BYTES, description: str = "The bytes"
-) -> dict[int | str, dict[str, Any]]:
-    """Return what the schema tells of an answer that is a file."""
-    return {
-        200: {"description": description, "content": {content: {"schema": _schema_of(content)}}}
-    }
+def describe_file(content: str = BYTES, description: str = "The bytes") -> dict[str, Any]:
+    """Return the options of a route whose answer is a file."""
+    told = {"description": description, "content": {content: {"schema": _schema_of(content)}}}
+    return {"response_class": Response, "responses": {200: told}}
 
 
 def _schema_of(content: str) -> dict[str, Any]:
-    return IS_BYTES if content == BYTES else _TEXT
+    if content == "application/json":
+        return {"type": "object"}
+    return {"type": "string", "format": "binary"} if content == BYTES else _TEXT
 
 
 # --- Bodies, as the parameters of routes declare them --------------------------------------------
-
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -70,7 +71,10 @@ class Body(NamedTuple):
 
     def describe(self, kind: type) -> dict[str, Any]:
         """Return what the schema tells of it."""
-        schema = _describe_json(kind) if issubclass(kind, BaseModel) else _schema_of(self.content)
+        schema = _schema_of(self.content)
+        if issubclass(kind, BaseModel):
+            schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
+            _PARTS.update(schema.pop("$defs", {}))
         content = {self.content: {"schema": schema}}
         return {"requestBody": {"required": self.required, "content": content}}
 
@@ -109,21 +113,12 @@ def _reader_of_json(kind: type[Model]) -> Callable[[RequestContext], Awaitable[M
         try:
             return kind.model_validate_json(data)
         except ValidationError as error:
-            raise RequestRefused(422, "; ".join(map(_describe, error.errors()))) from None
+            # What is wrong, and in which field unless it is the whole body.
+            found = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
+            told = (f"{field}: {why}" if field else why for field, why in found)
+            raise RequestRefused(422, "; ".join(told)) from None
 
     return read_body
-
-
-def _describe(error: ErrorDetails) -> str:
-    """Return what is wrong, and in which field unless it is the whole body."""
-    field = ".".join(map(str, error["loc"]))
-    return f"{field}: {error['msg']}" if field else error["msg"]
-
-
-def _describe_json(kind: type[BaseModel]) -> dict[str, Any]:
-    schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
-    _PARTS.update(schema.pop("$defs", {}))
-    return schema
 
 
 def digest(path: Path) -> str:
@@ -153,8 +148,18 @@ class ApiRoutes(Routes):
             rest |= {"status_code": 204, "response_class": Response}
 
         def declare(endpoint: Endpoint) -> Endpoint:
-            options = {**rest, **_describe_route(method, path, may, rest, _bind_body(endpoint))}
-            return self.guarded(method, path, guard, **options)(endpoint)
+            body, signed_in = _bind_body(endpoint), may.signed_in
+            text = {"in": "path", "required": True, "schema": _TEXT}
+            own = {
+                "parameters": [{"name": n, **text} for n in re.findall(r"\{(\w+)", path)],
+                "security": [{TOKENS: []}] if signed_in else [],
+            }
+            problems = document_problems(method, signed_in=signed_in)
+            told = {
+                "responses": {**problems, **rest.get("responses", {})},
+                "openapi_extra": {**own, **body, **rest.get("openapi_extra", {})},
+            }
+            return self.guarded(method, path, guard, **{**rest, **told})(endpoint)
 
         return declare
 
@@ -169,45 +174,20 @@ def _bind_body(endpoint: Endpoint) -> dict[str, Any]:
     return {}
 
 
-def _describe_route(
-    method: str, path: str, may: Rule, options: dict[str, Any], body: dict[str, Any]
-) -> dict[str, Any]:
-    """Return what the schema tells of a route: its path, its problems, if it wants a token."""
-    text = {"in": "path", "required": True, "schema": _TEXT}
-    own = {
-        "parameters": [{"name": name, **text} for name in re.findall(r"\{(\w+)", path)],
-        "security": [{TOKENS: []}] if may.signed_in else [],
-    }
-    problems = document_problems(method, signed_in=may.signed_in)
-    return {
-        "responses": {**problems, **options.get("responses", {})},
-        "openapi_extra": {**own, **body, **options.get("openapi_extra", {})},
-    }
-
-
 # --- Lists in pages: each tells where the next one begins ----------------------------------------
-
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=tuple[Any, ...])
-_MOST = 100
 
 
 class Part(NamedTuple):
     """Requested part of a list."""
 
-    after: str
-    limit: int
+    after: Annotated[str, Query(max_length=64, description="the `next` of the page before")] = ""
+    limit: Annotated[int, Query(ge=1, le=100, description="how many at most")] = 50
 
 
-def _part(
-    after: Annotated[str, Query(max_length=64, description="the `next` of the page before")] = "",
-    limit: Annotated[int, Query(ge=1, le=_MOST, description="how many at most")] = 50,
-) -> Part:
-    return Part(after, limit)
-
-
-Asked = Annotated[Part, Depends(_part)]
+Asked = Annotated[Part, Depends(Part)]
 
 
 class Page(BaseModel, Generic[T]):
@@ -265,10 +245,10 @@ def _no_such(after: str) -> RequestRefused:
 
 # --- A request that is sent again does nothing again: idempotency keys ---------------------------
 
-
-IdempotencyKey = Annotated[
+Key = Annotated[
     str,
     Header(
+        alias="idempotency-key",
         max_length=64,
         pattern="^[A-Za-z0-9_-]*$",
         description="of your own choice; a second request with it is answered as the first was",
@@ -283,13 +263,10 @@ def require_kept(made: _Made | None, noun: str) -> _Made:
     Raises:
         RequestRefused: somebody has removed it since; it is not made again.
     """
-    if made is None:
-        raise RequestRefused(
-            409,
-            f"Idempotency-Key: the {noun} that it made was removed; take a new key to make another"
-            " one",
-        )
-    return made
+    why = (
+        f"Idempotency-Key: the {noun} that it made was removed; take a new key to make another one"
+    )
+    return require_found(made, why, 409)
 
 
 def make_once(
@@ -304,9 +281,9 @@ def make_once(
     """
     if not key:
         return make()
-    digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
-    found = people.claim_key(act.db, act.by, key, digest)
-    if found.digest != digest:
+    sent = hashlib.sha256("\0".join(content).encode()).hexdigest()
+    found = people.claim_key(act.db, act.by, key, sent)
+    if found.digest != sent:
         raise RequestRefused(409, "Idempotency-Key: another request had it; take a new one")
     if not found.made:
         found = found._replace(made=make())
@@ -316,20 +293,10 @@ def make_once(
 
 # --- The schema of the API, as the routes themselves tell it -------------------------------------
 
-
 ROUTES = ApiRoutes("schema")
-_ABOUT = (
-    "Errors are problems (RFC 9457). Lists come in pages. Times are in UTC where they have a zone."
-)
-_ANY_OBJECT: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "OpenAPI 3.1",
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
-}
 
 
-@ROUTES.at("GET", "/openapi.json", ANYBODY, responses=_ANY_OBJECT)
+@ROUTES.at("GET", "/openapi.json", ANYBODY, **describe_file("application/json", "OpenAPI 3.1"))
 def openapi(context: Context) -> Response:
     """Give this schema."""
     return JSONResponse(schema_of(context.request.app))
@@ -338,12 +305,15 @@ def openapi(context: Context) -> Response:
 def schema_of(app: FastAPI) -> dict[str, Any]:
     """Return the schema of an application; it is made once."""
     if app.openapi_schema is None:
-        made = get_openapi(
-            title=app.title, version=app.version, description=_ABOUT, routes=app.routes
+        about = (
+            "Errors are problems (RFC 9457). Lists come in pages. Times are in UTC where they have"
+            " a zone."
         )
-        schemes = {TOKENS: {"type": "http", "scheme": "bearer"}}
+        made = get_openapi(
+            title=app.title, version=app.version, description=about, routes=app.routes
+        )
         parts = made.setdefault("components", {})
-        parts["securitySchemes"] = schemes
+        parts["securitySchemes"] = {TOKENS: {"type": "http", "scheme": "bearer"}}
         parts.setdefault("schemas", {}).update(_PARTS)
         app.openapi_schema = made
     return app.openapi_schema

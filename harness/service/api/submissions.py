@@ -13,13 +13,11 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from harness.service.api import requests
-from harness.service.courses import own_files, submissions
-from harness.service.courses.deadlines import describe_late, load_rules
+from harness.service.api.requests import Key, Page
+from harness.service.courses import deadlines, own_files, submissions
 from harness.service.jobs import result_files
-from harness.service.jobs.result_files import check_page
 from harness.service.records import CHECK, DONE, FAULT, HELD, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
-from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STUDENTS, Context
 from harness.service.web.request_context import RequestContext, own_uploads
@@ -87,7 +85,7 @@ class SubmissionResult(SubmissionShown):
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def listed(context: Context, page: requests.Asked) -> requests.Page[SubmissionShown]:
+def listed(context: Context, page: requests.Asked) -> Page[SubmissionShown]:
     """List submissions, the first one first: a student's own, to the staff all of them."""
     named: dict[str, object] = {"assignment": context.assigned.id}
     with context.reading() as db:
@@ -108,7 +106,7 @@ def one(context: Context) -> SubmissionResult:
         return _result(db, context, context.upload)
 
 
-@ROUTES.at("GET", f"{_ONE}/file", MEMBERS, response_class=Response, responses=_FILE)
+@ROUTES.at("GET", f"{_ONE}/file", MEMBERS, **_FILE)
 def file(context: Context) -> Response:
     """Give the bytes that were submitted."""
     return rendering.send_submission(context)
@@ -119,22 +117,22 @@ def submit(
     context: Context,
     path: requests.Archive,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the file")],
-    idempotency_key: requests.IdempotencyKey = "",
+    key: Key = "",
 ) -> SubmissionResult:
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
-    service = context.service
+    service, assigned, member = context.service, context.assigned, context.member
     kept = submissions.keep(service.store, path, name, service.settings.largest)
-    sent = (context.assigned.id, kept.name, kept.sha256)
-    with service.database.acting(context.by) as act:
-        made = requests.make_once(act, idempotency_key, sent, lambda: _put(act, context, kept).id)
+    most = submissions.quota(context.settings)
+    with context.acting() as act:
+        made = requests.make_once(
+            act,
+            key,
+            (assigned.id, kept.name, kept.sha256),
+            lambda: submissions.take(act, assigned, member, kept, most).id,
+        )
         found = uploads.UPLOADS.find(act.db, id=made)
         assert found is not None  # uploads are never removed
         return _result(act.db, context, found)
-
-
-def _put(act: AuditedTransaction, context: RequestContext, file: submissions.StoredFile) -> Upload:
-    most = submissions.quota(context.settings)
-    return submissions.take(act, context.assigned, context.member, file, most)
 
 
 @ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit")
@@ -143,9 +141,6 @@ def withdraw(context: Context) -> SubmissionResult:
     with context.acting() as act:
         submissions.withdraw(act, context.assigned, context.member.submits_as, context.upload)
         return _result(act.db, context, context.upload._replace(withdrawn=True))
-
-
-# --- what is shown -----------------------------------------------------------------------------
 
 
 def _histories(db: Connection, context: RequestContext) -> list[submissions.SubmissionHistory]:
@@ -158,8 +153,8 @@ def _histories(db: Connection, context: RequestContext) -> list[submissions.Subm
 def _list_late(db: Connection, context: RequestContext, rows: Sequence[Upload]) -> dict[str, str]:
     """Return how late uploads are and what that costs, by their ids."""
     key = "" if context.is_staff else context.member.submits_as
-    rules = load_rules(db, context.assigned, rows, key)
-    return {one.id: describe_late(rules[one.id], one.at) for one in rows}
+    rules = deadlines.load_rules(db, context.assigned, rows, key)
+    return {one.id: deadlines.describe_late(rules[one.id], one.at) for one in rows}
 
 
 def _members(
@@ -168,6 +163,13 @@ def _members(
     upload: Upload,
     places: Mapping[str, submissions.Place],
 ) -> dict[str, Any]:
+    if upload.withdrawn:
+        state: State = "withdrawn"
+    else:
+        job = next((one for one in queue.of(db, upload.id) if one.kind == CHECK), None)
+        state = _STATES[job.state] if job else "waiting"
+        if state == "checked" and submissions.refusal(upload):
+            state = "refused"
     path = f"{context.course_page}/assignments/{upload.assignment}/uploads/{upload.id}"
     return {
         "id": upload.id,
@@ -176,7 +178,7 @@ def _members(
         "sha256": upload.sha256,
         "size": upload.size,
         "at": datetime.datetime.fromtimestamp(upload.at, datetime.UTC),
-        "state": _state(db, upload),
+        "state": state,
         "counts": places.get(upload.id) == submissions.COUNTS,
         "may_count": places.get(upload.id) == submissions.MAY_COUNT,
         "refused": submissions.refusal(upload),
@@ -184,39 +186,25 @@ def _members(
     }
 
 
-def _state(db: Connection, upload: Upload) -> State:
-    if upload.withdrawn:
-        return "withdrawn"
-    job = next((one for one in queue.of(db, upload.id) if one.kind == CHECK), None)
-    if job and job.state == DONE and submissions.refusal(upload):
-        return "refused"
-    return _STATES[job.state] if job else "waiting"
-
-
 def _result(db: Connection, context: RequestContext, upload: Upload) -> SubmissionResult:
-    histories = _histories(db, context)
+    histories, settings = _histories(db, context), context.settings
     late = _list_late(db, context, [upload])[upload.id]
     shown = SubmissionShown(
         **_members(db, context, upload, submissions.places(histories)), late=late
     )
     jobs = queue.of(db, upload.id)
     waiting = [one for one in jobs if one.state == WAITING]
-    settings, assigned = context.settings, context.assigned
-    held = own_files.explain_held(settings, assigned, jobs, is_staff=context.is_staff)
+    held = own_files.explain_held(settings, context.assigned, jobs, is_staff=context.is_staff)
     place = submissions.explain_place(submissions.history_with(histories, upload.id), upload)
+    check = None
+    if shown.state in _ENDED:
+        page = result_files.check_page(settings.assignment_folder(upload.assignment), upload.id)
+        if found := result_files.read_check_result(page):
+            cases = [CaseResult(**one._asdict()) for one in found.cases]
+            check = CheckResult(**{**found._asdict(), "cases": cases})
     return SubmissionResult(
         **shown.model_dump(),
         place=" ".join(filter(None, (held, place))),
         ahead=queue.ahead(db, waiting[0]) if waiting else 0,
-        check=_check(context, upload) if shown.state in _ENDED else None,
+        check=check,
     )
-
-
-def _check(context: RequestContext, upload: Upload) -> CheckResult | None:
-    found = result_files.read_check_result(
-        check_page(context.settings.assignment_folder(upload.assignment), upload.id)
-    )
-    if found is None:
-        return None
-    cases = [CaseResult(**one._asdict()) for one in found.cases]
-    return CheckResult(**{**found._asdict(), "cases": cases})

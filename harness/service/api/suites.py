@@ -10,15 +10,14 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
-from harness.report.baseline import ChangedVerdict, Comparison
 from harness.service.api import requests
+from harness.service.api.requests import Archive, Json, Key, Page
 from harness.service.courses import cases, engine_suites, run_documents, submissions
-from harness.service.courses.cases import EngineCommands
-from harness.service.courses.engine_suites import PostedRun, RunArchive
 from harness.service.records import Suite, SuiteRun
 from harness.service.storage import courses
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.web.access import OWNERS, SIGNED_IN, Context
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
 ROUTES = requests.ApiRoutes("suites")
 _ONE = "/suites/{suite}"
@@ -59,7 +58,7 @@ class SuiteChange(BaseModel):
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
-def my_suites(context: Context, page: requests.Asked) -> requests.Page[SuiteShown]:
+def my_suites(context: Context, page: requests.Asked) -> Page[SuiteShown]:
     """List the suites of the owner of the token."""
     with context.reading() as db:
         found = requests.find_page(db, courses.SUITES, ("made", "id"), page, person=context.by)
@@ -67,16 +66,12 @@ def my_suites(context: Context, page: requests.Asked) -> requests.Page[SuiteShow
 
 
 @ROUTES.at("POST", "/suites", SIGNED_IN, status_code=201)
-def make(
-    context: Context,
-    body: requests.Json[SuiteWanted],
-    idempotency_key: requests.IdempotencyKey = "",
-) -> SuiteShown:
+def make(context: Context, body: Json[SuiteWanted], key: Key = "") -> SuiteShown:
     """Make a suite."""
     sent = ("suite", body.title, body.source)
     with context.acting() as act:
         made = requests.make_once(
-            act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id
+            act, key, sent, lambda: engine_suites.make(act, body.title, body.source).id
         )
         found = courses.SUITES.find(act.db, id=made)
     return _describe(context, requests.require_kept(found, "suite"))
@@ -89,7 +84,7 @@ def one(context: Context) -> SuiteShown:
 
 
 @ROUTES.at("PATCH", _ONE, OWNERS)
-def change(context: Context, body: requests.Json[SuiteChange]) -> SuiteShown:
+def change(context: Context, body: Json[SuiteChange]) -> SuiteShown:
     """Change what a suite is called, who may read it, or whether it has a badge."""
     suite = context.suite
     with context.acting() as act:
@@ -106,7 +101,7 @@ def change(context: Context, body: requests.Json[SuiteChange]) -> SuiteShown:
 @ROUTES.at("PUT", f"{_ONE}/cases", OWNERS, scope="submit")
 def take_cases(
     context: Context,
-    path: requests.Archive,
+    path: Archive,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the archive")],
     command: Annotated[
         str, Query(max_length=500, description="starts an engine, as python3 {folder}/engine.py")
@@ -116,11 +111,10 @@ def take_cases(
     ] = "",
 ) -> SuiteShown:
     """Run the engines of a suite by the case files in an archive, in the place of former ones."""
-    how = EngineCommands(command, build)
-    settings, suite = context.settings, context.suite
+    settings, how = context.settings, cases.EngineCommands(command, build)
     with cases.unpack(settings, path, name, how) as (place, own), context.acting() as act:
-        cases.take(act, settings, suite, place, own)
-        found = courses.SUITES.find(act.db, id=suite.id)
+        cases.take(act, settings, context.suite, place, own)
+        found = courses.SUITES.find(act.db, id=context.suite.id)
     assert found
     return _describe(context, found)
 
@@ -128,9 +122,8 @@ def take_cases(
 @ROUTES.at("DELETE", _ONE, OWNERS)
 def remove(context: Context) -> None:
     """Remove a suite with all its runs."""
-    suite = context.suite
     with context.acting() as act:
-        engine_suites.remove(act, suite, context.settings)
+        engine_suites.remove(act, context.suite, context.settings)
 
 
 def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
@@ -138,32 +131,22 @@ def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
     has_badge = suite.badge and is_mine
     with context.reading() as db:
         source = engine_suites.source(db, suite)
-    return SuiteShown(
-        source=source,
-        id=suite.id,
-        title=suite.title,
-        is_mine=is_mine,
-        is_open=suite.is_open,
-        badge=f"{base}{engine_suites.badge_path(suite)}" if has_badge else None,
-        page=f"{base}/suites/{suite.id}",
-    )
+    own = {
+        "source": source,
+        "is_mine": is_mine,
+        "badge": f"{base}{engine_suites.badge_path(suite)}" if has_badge else None,
+        "page": f"{base}/suites/{suite.id}",
+    }
+    return SuiteShown(**{**suite._asdict(), **own})
 
 
 # --- Runs of a suite: posted as documents of ``run --json``, listed, compared, removed -----------
-
 
 RUN_ROUTES = requests.ApiRoutes("runs")
 _ALL_RUNS = "/suites/{suite}/runs"
 _ONE_RUN = f"{_ALL_RUNS}/{{run}}"
 _NOTHING = "there is no former run to compare it with"
-_DOCUMENT: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The document",
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
-}
-
-
+_DOCUMENT = requests.describe_file("application/json", "The document")
 # What the schema tells of what is posted: a document, or the bytes of an archive.
 _BODY = requests.Body("application/json").describe(run_documents.RunDocument)
 _BODY["requestBody"]["content"] |= requests.Body().describe(Path)["requestBody"]["content"]
@@ -221,68 +204,54 @@ class RunCompared(RunShown):
 
 
 @RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, name="listed")
-def list_runs(context: Context, page: requests.Asked) -> requests.Page[RunShown]:
+def list_runs(context: Context, page: requests.Asked) -> Page[RunShown]:
     """List the runs of a suite, the first one first."""
+    order, named = ("number", "id"), {"suite": context.suite.id}
     with context.reading() as db:
-        found = requests.find_page(
-            db, courses.RUNS, ("number", "id"), page, suite=context.suite.id
-        )
+        found = requests.find_page(db, courses.RUNS, order, page, **named)
         return found.show(lambda one: RunShown(**_members(db, context, one)))
 
 
 @RUN_ROUTES.at("POST", _ALL_RUNS, OWNERS, scope="submit", status_code=201, openapi_extra=_BODY)
 def post(
     context: Context,
-    path: requests.Archive,
+    path: Archive,
     name: Annotated[str, Query(max_length=200, description="of an archive")] = "",
     revision: Annotated[
         str, Query(max_length=100, description="of the engine, such as a commit")
     ] = "",
-    idempotency_key: requests.IdempotencyKey = "",
+    key: Key = "",
 ) -> RunCompared:
     """Post a document of ``gtp-harness run --json``, of at most 8 MiB, or an engine.
 
     An engine is an archive as the assignment of the suite wants it, as plain bytes. What came is
     told by its content, whatever its type is said to be.
     """
+    suite, service, folder = context.suite, context.service, context.suite_folder
+    sent: tuple[str, ...]
     if run_documents.is_document(path):
-        return _post(context, path, revision, idempotency_key)
-    return _post_engine(context, path, name, revision, idempotency_key)
+        if path.stat().st_size > run_documents.LARGEST:
+            why = f"more than {run_documents.LARGEST:,} bytes are not taken here"
+            raise RequestRefused(413, why)
+        data = run_documents.load(path)
+        posted = engine_suites.PostedRun.read(data, revision)
+        sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
 
+        def make(act: AuditedTransaction) -> SuiteRun:
+            return engine_suites.post(act, suite, posted, folder)
+    else:
+        most, wanted = service.settings.largest, run_documents.WANTED
+        kept = submissions.keep(service.store, path, name, most, wanted)
+        archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
+        sent = (suite.id, *archive)
 
-def _post(context: RequestContext, path: Path, revision: str, key: str) -> RunCompared:
-    if path.stat().st_size > run_documents.LARGEST:
-        raise RequestRefused(413, f"more than {run_documents.LARGEST:,} bytes are not taken here")
-    data = run_documents.load(path)
-    suite, posted = context.suite, PostedRun.read(data, revision)
-    sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
+        def make(act: AuditedTransaction) -> SuiteRun:
+            return engine_suites.post_engine(act, suite, archive, folder)
+
     with context.acting() as act:
-        made = requests.make_once(
-            act, key, sent, lambda: engine_suites.post(act, suite, posted, context.suite_folder).id
-        )
-        return _describe_posted(act.db, context, made)
-
-
-def _post_engine(
-    context: RequestContext, path: Path, name: str, revision: str, key: str
-) -> RunCompared:
-    suite, service = context.suite, context.service
-    most, wanted = service.settings.largest, run_documents.WANTED
-    kept = submissions.keep(service.store, path, name, most, wanted)
-    archive = RunArchive(kept.name, kept.sha256, revision)
-    with service.database.acting(context.by) as act:
-        made = requests.make_once(
-            act,
-            key,
-            (suite.id, *archive),
-            lambda: engine_suites.post_engine(act, suite, archive, context.suite_folder).id,
-        )
-        return _describe_posted(act.db, context, made)
-
-
-def _describe_posted(db: Connection, context: RequestContext, run_id: str) -> RunCompared:
-    found = requests.require_kept(courses.RUNS.find(db, id=run_id), "run")
-    return _compare(db, context, found)
+        made = requests.make_once(act, key, sent, lambda: make(act).id)
+        found = requests.require_kept(courses.RUNS.find(act.db, id=made), "run")
+        return _compare(act.db, context, found)
 
 
 def _compare(db: Connection, context: RequestContext, run: SuiteRun) -> RunCompared:
@@ -298,13 +267,12 @@ def one_run(context: Context) -> RunCompared:
         return _compare(db, context, context.run)
 
 
-@RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, responses=_DOCUMENT)
+@RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, **_DOCUMENT)
 def document(context: Context) -> Response:
     """Give the document that was posted."""
     data = engine_suites.data(context.suite_folder, context.run)
-    if data is None:
-        raise RequestRefused(404, "its document no longer exists")
-    return Response(data, media_type="application/json")
+    content = require_found(data, "its document no longer exists")
+    return Response(content, media_type="application/json")
 
 
 @RUN_ROUTES.at("GET", f"{_ONE_RUN}/comparison", SIGNED_IN)
@@ -320,21 +288,12 @@ def comparison(
     """Compare a run with a former one of the same suite."""
     run = context.run
     with context.reading() as db:
-        other = _former(db, run, former)
-    found = _comparison(context, other, run)
-    if found is None:
-        raise RequestRefused(404, _NOTHING)
-    return found
-
-
-def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
-    if not named:
-        found = engine_suites.run_before(db, run)
-    else:
-        found = None if "\0" in named else courses.RUNS.find(db, id=named, suite=run.suite)
-    if found is None:
-        raise RequestRefused(404, _NOTHING)
-    return found
+        if not former:
+            found = engine_suites.run_before(db, run)
+        else:
+            found = None if "\0" in former else courses.RUNS.find(db, id=former, suite=run.suite)
+        other = require_found(found, _NOTHING)
+    return require_found(_comparison(context, other, run), _NOTHING)
 
 
 @RUN_ROUTES.at("DELETE", _ONE_RUN, OWNERS, name="remove")
@@ -342,9 +301,6 @@ def remove_run(context: Context) -> None:
     """Remove a run; the others keep their numbers."""
     with context.acting() as act:
         engine_suites.remove_run(act, context.run, context.suite_folder)
-
-
-# --- what is shown -----------------------------------------------------------------------------
 
 
 def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str, Any]:
@@ -364,16 +320,15 @@ def _comparison(
     found = engine_suites.compare(context.suite_folder, former, run)
     if found is None:
         return None
+    changes = {
+        name: [ChangeShown(**one._asdict()) for one in getattr(found, name)]
+        for name in ("broke", "mended", "new", "gone")
+    }
     return ComparisonShown(
         former=former.number,
         is_worse=engine_suites.is_worse(found),
         broken_files=list(found.broken_files),
         new_errors=list(found.new_errors),
         faults=list(found.faults),
-        **{name: _changes(found, name) for name in ("broke", "mended", "new", "gone")},
+        **changes,
     )
-
-
-def _changes(result: Comparison, name: str) -> list[ChangeShown]:
-    changes: tuple[ChangedVerdict, ...] = getattr(result, name)
-    return [ChangeShown(**one._asdict()) for one in changes]

@@ -15,7 +15,6 @@ from authlib.oauth2.rfc7523 import private_key_jwt_sign
 
 from harness import network
 from harness.errors import HarnessError, UsageError
-from harness.network import origin_of
 from harness.service.lti import platforms
 from harness.service.lti.messages import DEEP_LINKING, RESOURCE
 from harness.service.lti.platforms import ALGORITHMS, KEYS, LAUNCH, LOGIN
@@ -102,7 +101,7 @@ class PlatformClient(NamedTuple):
         self, method: str, address: str, headers: Mapping[str, str] | None = None, body: str = ""
     ) -> Answer:
         """Return what the platform answers at one of its origins; raises as :meth:`call`."""
-        name = origin_of(address) or "an address"
+        name = network.origin_of(address) or "an address"
         if not self.platform.has(address):
             raise PlatformError(
                 f"{name} is not registered as an origin of {self.platform.title}: the"
@@ -116,7 +115,12 @@ class PlatformClient(NamedTuple):
                 open_client() as client,
                 client.stream(method, address, headers=headers, content=body.encode()) as answer,
             ):
-                data = _read(answer, name)
+                data, until = b"", time.monotonic() + 3 * _PATIENCE
+                for piece in answer.iter_bytes():
+                    data += piece
+                    if len(data) > _LARGEST or time.monotonic() > until:
+                        why = f"{name} answered more than {_LARGEST:,} bytes, or too slowly"
+                        raise PlatformError(why)
         except httpx2.HTTPError as error:
             raise PlatformError(f"{name}: {network.explain(error)}") from None
         if (status := answer.status_code) // 100 != 2:
@@ -130,7 +134,6 @@ class PlatformClient(NamedTuple):
         return Answer(value, following[1] if following else "")
 
     def _authorize(self, scope: str) -> str:
-        """Return a token by which a service is asked."""
         own, now = self.platform, time.time()
         until, token = _tokens.get((own.id, scope), (0.0, ""))
         if now < until:
@@ -179,15 +182,6 @@ class PlatformClient(NamedTuple):
         return known[kid]
 
 
-def _read(answer: httpx2.Response, name: str) -> bytes:
-    data, until = b"", time.monotonic() + 3 * _PATIENCE
-    for piece in answer.iter_bytes():
-        data += piece
-        if len(data) > _LARGEST or time.monotonic() > until:
-            raise PlatformError(f"{name} answered more than {_LARGEST:,} bytes, or too slowly")
-    return data
-
-
 def as_dict(value: object) -> dict[str, Any]:
     """Return an object of JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
@@ -217,7 +211,7 @@ def register_there(settings: Settings, configuration: str, token: str) -> Platfo
         PlatformError: the platform cannot be asked, or does not take this service.
         UsageError: what it says of itself cannot be.
     """
-    own = origin_of(configuration)
+    own = network.origin_of(configuration)
     asked = PlatformClient(settings, Platform("", own, own, "", own, own, own))
     told = as_dict(asked.ask("GET", configuration).value)
     issuer, endpoint, login_url, token_url, jwks_url = (
@@ -227,7 +221,7 @@ def register_there(settings: Settings, configuration: str, token: str) -> Platfo
             *("authorization_endpoint", "token_endpoint", "jwks_uri"),
         )
     )
-    if origin_of(issuer) != own:
+    if network.origin_of(issuer) != own:
         raise UsageError(
             f"issuer: found {issuer[:80]!r}, expected an address at {own}, which the link was"
             " opened from"
@@ -236,8 +230,7 @@ def register_there(settings: Settings, configuration: str, token: str) -> Platfo
     algorithm = next((a for a in ALGORITHMS if isinstance(known, list) and a in known), "RS256")
     title = str(as_dict(told.get(_PLATFORM)).get("product_family_code", "")).title()
     platform = platforms.check(
-        settings,
-        Platform("", title, issuer, "pending", login_url, token_url, jwks_url, algorithm),
+        settings, Platform("", title, issuer, "pending", login_url, token_url, jwks_url, algorithm)
     )
     headers = {"content-type": "application/json"}
     if token:
@@ -253,7 +246,6 @@ def register_there(settings: Settings, configuration: str, token: str) -> Platfo
 
 
 def _describe_tool(base: str) -> dict[str, Any]:
-    """Return what this service tells a platform of itself."""
     target = {"target_link_uri": f"{base}{LAUNCH}"}
     return {
         "application_type": "web",

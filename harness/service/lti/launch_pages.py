@@ -26,11 +26,11 @@ from harness.service.records import STUDENT, TEACHER, CourseLink, Platform
 from harness.service.storage import courses, lti, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, FRAME_COOKIE, Context, Form, Routes
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.access import ANYBODY, FRAME_COOKIE, Context, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
 ROUTES = Routes()
-_FOREIGN = Form(files=0, fields=20, is_foreign=True, needs_token=False)
+_FOREIGN: dict[str, Any] = {"files": 0, "fields": 20, "is_foreign": True, "needs_token": False}
 _COOKIE = "gtp_harness_lti"  # tells that a launch comes from the browser that began the login
 _DAY = 86400
 _LOGIN, _WAIT, _LINK = 600.0, 120.0, 1800.0  # seconds that a step of the launch may take
@@ -64,8 +64,8 @@ def read_step(context: RequestContext, kind: str, code: str, *, once: bool = Fal
         kept = platforms.read_secret(db, kind, code, once=once)
         platform = lti.PLATFORMS.find(db, id=kept["platform"]) if kept else None
     if kept is None or platform is None:
-        why = "this was begun too long ago, or is used already"
-        raise RequestRefused(410, f"{why}: open the page in your course again")
+        why = "this was begun too long ago, or is used already: open the page in your course again"
+        raise RequestRefused(410, why)
     context.request.state.frame = _frame(context, platform)
     return Step(platform, kept)
 
@@ -90,19 +90,10 @@ def _keep_in_frame(answer: Response, name: str, value: str, lifetime: int, path:
     answer.headers.append("set-cookie", f"{text}; Partitioned")
 
 
-def _count(context: RequestContext) -> None:
-    client = context.request.client
-    if wait := context.service.rates.take(f"lti {client.host if client else ''}"):
-        raise RequestRefused(429, f"too many open it: wait {wait} s", {"retry-after": str(wait)})
-
-
-# --- the login ---------------------------------------------------------------------------------
-
-
 @ROUTES.at("GET", LOGIN, ANYBODY)
 def begin_login(context: Context) -> Response:
     """Send a browser to the platform, to say who its user is; it asks by an address or a form."""
-    _count(context)
+    context.require_rate(context.service.rates, f"lti {context.sender}", "open it")
     told = dict(context.request.query_params)
     told |= {name: value for name, value in context.form.items() if isinstance(value, str)}
     if sum(map(len, told.values())) > _LONGEST:
@@ -140,7 +131,7 @@ def begin_login(context: Context) -> Response:
         "login_hint": told.get("login_hint", ""),
         "state": code,
         "nonce": nonce,
-        **{name: told[name] for name in ("lti_message_hint",) if name in told},
+        **({"lti_message_hint": told["lti_message_hint"]} if "lti_message_hint" in told else {}),
     }
     address = platforms.with_query(platform.login_url, query)
     answer: Response = RedirectResponse(address, 303)
@@ -153,7 +144,7 @@ def begin_login(context: Context) -> Response:
     return answer
 
 
-ROUTES.at("POST", LOGIN, ANYBODY, most=_FOREIGN)(begin_login)
+ROUTES.form(LOGIN, ANYBODY, **_FOREIGN)(begin_login)
 
 
 def _storage(platform: Platform, code: str, frame: str) -> dict[str, Any]:
@@ -162,13 +153,10 @@ def _storage(platform: Platform, code: str, frame: str) -> dict[str, Any]:
     return {"key": key, "frame": frame, "origin": origin_of(platform.login_url)}
 
 
-# --- the launch --------------------------------------------------------------------------------
-
-
-@ROUTES.at("POST", LAUNCH, ANYBODY, most=_FOREIGN)
+@ROUTES.form(LAUNCH, ANYBODY, **_FOREIGN)
 def take_launch(context: Context) -> Response:
     """Take what the platform says of its user, if all of it holds."""
-    _count(context)
+    context.require_rate(context.service.rates, f"lti {context.sender}", "open it")
     code, token = context.field("state"), context.field("id_token")
     platform, state = read_step(context, "state", code)
     if not token:
@@ -217,9 +205,6 @@ def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Respo
     return _ask_for_course(context, launch, code)
 
 
-# --- a course of the platform that no course here is linked with -------------------------------
-
-
 def _ask_for_course(context: RequestContext, launch: Launch, code: str) -> Response:
     trail = [(launch.title, "")]
     return rendering.page(context, "lti_link.html", trail, launch=launch, link=code)
@@ -231,7 +216,7 @@ def show_link(context: Context) -> Response:
     return _ask_for_course(context, read_step(context, "link", code).launch, code)
 
 
-@ROUTES.at("POST", "/lti/link", ANYBODY, most=Form(page=show_link))
+@ROUTES.form("/lti/link", ANYBODY, show_link)
 def link_course(context: Context) -> Response:
     """Link a course with a new one, or with the one whose teacher made a code."""
     step, code = read_step(context, "link", context.field("link")), context.field("code")
@@ -242,9 +227,6 @@ def link_course(context: Context) -> Response:
         link = members.link_course(act, step.platform, step.launch, own)
         platforms.read_secret(act.db, "link", context.field("link"), once=True)
     return _open(context, step.platform, link, step.launch)
-
-
-# --- the session -------------------------------------------------------------------------------
 
 
 def _open(
@@ -293,7 +275,7 @@ def _find_path(
 @ROUTES.at("GET", "/lti/opened/{code}", ANYBODY)
 def show_opened(context: Context) -> Response:
     """Go to the page, if the browser keeps the session; else offer a window of its own."""
-    code = context.request.path_params["code"]
+    code = context.part("code")
     kept = read_step(context, "opened", code).data
     if context.by == kept["person"]:
         return RedirectResponse(kept["path"], 303)
@@ -301,13 +283,12 @@ def show_opened(context: Context) -> Response:
 
 
 # The window may have a session already, which the frame that the form is in does not know.
-@ROUTES.at("POST", "/lti/window/{code}", ANYBODY, most=Form(needs_token=False))
+@ROUTES.form("/lti/window/{code}", ANYBODY, needs_token=False)
 def open_window(context: Context) -> Response:
     """Begin a session in a window of its own."""
-    platform, kept = read_step(context, "opened", context.request.path_params["code"], once=True)
+    platform, kept = read_step(context, "opened", context.part("code"), once=True)
     with context.service.database.acting() as act:
-        person = people.PEOPLE.find(act.db, id=kept["person"])
-        if person is None:
-            raise RequestRefused(410, "you are not known here any more")
+        found = people.PEOPLE.find(act.db, id=kept["person"])
+        person = require_found(found, "you are not known here any more", 410)
         session = accounts.begin_session(act, person, lti=platform.id)
     return start_session(context, session, kept["path"])

@@ -4,9 +4,8 @@ Everybody from a platform is a person of one course alone: a launch opens no oth
 takes over nobody who was here before, whatever name, number or mail address the platform tells.
 """
 
-import functools
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection
@@ -42,10 +41,7 @@ def find_link(db: Connection, platform: Platform, launch: Launch) -> CourseLink 
 
 
 def link_course(
-    act: AuditedTransaction,
-    platform: Platform,
-    launch: Launch,
-    code: dict[str, str] | None = None,
+    act: AuditedTransaction, platform: Platform, launch: Launch, code: dict[str, str] | None = None
 ) -> CourseLink:
     """Link a course of a platform with a new one, whose teacher is who launched.
 
@@ -106,16 +102,21 @@ def _take(
     unknown = []
     for one in listed_people:
         user = lti.USERS.find(act.db, link=link.id, subject=one.subject)
-        member = (
-            courses.MEMBERS.find(act.db, course=link.course, person=user.person) if user else None
-        )
+        who = {"course": link.course, "person": user.person if user else ""}
+        member = courses.MEMBERS.find(act.db, **who) if user else None
         if one.role != STUDENT:
             _take_staff(act, link, one, user, member)
             continue
         line = _roster_line(link, one, groups)
         unknown += [one.subject] if user is None else []
         if member and member.role not in (STUDENT, FORMER):
-            _make_student(act, member, line)
+            # A former student, whom the roster takes back then.
+            key = member.key or line.student.key
+            own = {"course": link.course, "key": key, "role": [STUDENT, FORMER]}
+            if courses.MEMBERS.find(act.db, **own):
+                key = f"{key}-{member.person[:8]}"
+            values = {"role": FORMER, "roster_id": line.roster_id, "key": key}
+            _change_role(act, member, STUDENT, values)
         if member is None or not _is_same(member, one, line):
             students[one.subject] = line
     if not students:
@@ -130,7 +131,10 @@ def _take(
 
 
 def _roster_line(link: CourseLink, person: PlatformPerson, groups: Groups) -> ListedStudent:
-    key, group = safe(person.number or person.subject), _group_of(person, groups)
+    key, group = safe(person.number or person.subject), ""
+    ids = [str(found.get("group_id")) for found in person.groups if isinstance(found, dict)]
+    if len(ids) == 1:  # in several, nobody knows which is meant
+        group = (groups or {}).get(ids[0], "")
     return ListedStudent(
         Student(key, person.name or key),
         f"lti {link.platform} {person.subject}",  # the same if a link is made anew
@@ -138,12 +142,6 @@ def _roster_line(link: CourseLink, person: PlatformPerson, groups: Groups) -> Li
         bool(person.name),
         group,
     )
-
-
-def _group_of(person: PlatformPerson, groups: Groups) -> str:
-    """Return the group of somebody who is in one; in several, nobody knows which is meant."""
-    ids = [str(group.get("group_id")) for group in person.groups if isinstance(group, dict)]
-    return (groups or {}).get(ids[0], "") if len(ids) == 1 else ""
 
 
 def _is_same(member: Member, person: PlatformPerson, line: ListedStudent) -> bool:
@@ -154,34 +152,19 @@ def _is_same(member: Member, person: PlatformPerson, line: ListedStudent) -> boo
 def _take_staff(
     act: AuditedTransaction,
     link: CourseLink,
-    platform_person: PlatformPerson,
+    listed: PlatformPerson,
     user: records.PlatformUser | None,
     member: Member | None,
 ) -> None:
-    name = platform_person.name or platform_person.role.title()
+    role, name = listed.role, listed.name or listed.role.title()
     if user is None:
         person = accounts.add_person(act, name)
-        user = lti.USERS.add(
-            act.db, records.PlatformUser(link.id, platform_person.subject, person.id)
-        )
+        user = lti.USERS.add(act.db, records.PlatformUser(link.id, listed.subject, person.id))
     if member is None:
-        courses.MEMBERS.add(
-            act.db, Member(link.course, user.person, platform_person.role, name=name)
-        )
-        act.note(
-            f"{platform_person.role} added", link.course, **{platform_person.role: user.person}
-        )
-    elif member.role != platform_person.role:
-        _change_role(act, member, platform_person.role, {"role": platform_person.role})
-
-
-def _make_student(act: AuditedTransaction, member: Member, line: ListedStudent) -> None:
-    """Let a member of the staff be a former student, whom the roster takes back then."""
-    key = member.key or line.student.key
-    if courses.MEMBERS.find(act.db, course=member.course, key=key, role=[STUDENT, FORMER]):
-        key = f"{key}-{member.person[:8]}"
-    values = {"role": FORMER, "roster_id": line.roster_id, "key": key}
-    _change_role(act, member, STUDENT, values)
+        courses.MEMBERS.add(act.db, Member(link.course, user.person, role, name=name))
+        act.note(f"{role} added", link.course, **{role: user.person})
+    elif member.role != role:
+        _change_role(act, member, role, {"role": role})
 
 
 def _change_role(
@@ -192,13 +175,14 @@ def _change_role(
     act.note("role changed", member.course, **{role: member.person})
 
 
-# --- the list of members -----------------------------------------------------------------------
+# --- the list of members -------------------------------------------------------------------------
 
 
 def synchronize_next(settings: Settings, database: Database) -> bool:
     """Read the members of the next course for which that is due; False if there is none."""
-    synchronize = functools.partial(_synchronize, settings, database)
-    return outgoing.deliver_next(database, lti.LINKS, synchronize, _LATER)
+    return outgoing.deliver_next(
+        database, lti.LINKS, lambda link: _synchronize(settings, database, link), _LATER
+    )
 
 
 def _synchronize(settings: Settings, database: Database, link: CourseLink) -> dict[str, object]:
@@ -208,12 +192,23 @@ def _synchronize(settings: Settings, database: Database, link: CourseLink) -> di
     assert platform is not None  # links refer to platforms
     try:
         client = PlatformClient(settings, platform)
-        groups = _fetch_groups(client, link)
-        listed = _fetch_members(client, link)
+        groups, title = None, platform.title
+        if link.groups_url:
+            told = _pages(client, link.groups_url, connection.GROUPS, "groups")
+            groups = {str(o.get("id")): as_line(o.get("name")) or str(o.get("id")) for o in told}
+        rows = _pages(client, link.members_url, connection.MEMBERS, "members")
+        people_there = [PlatformPerson.model_validate(one) for one in rows]
+        listed = {
+            one.subject: one
+            for one in people_there
+            if one.subject and one.role and one.status.casefold() == "active"
+        }
+        if not listed:
+            raise PlatformError(f"{title} lists nobody in this course: nothing was changed")
         with database.acting() as act:
             courses.lock_course(act.db, link.course)
-            remarks = _take(act, link, listed, groups)
-            remarks = (*remarks, *_remove_others(act, link, {one.subject for one in listed}))
+            remarks = _take(act, link, listed.values(), groups)
+            remarks = (*remarks, *_remove_others(act, link, {*listed}))
     except HarnessError as error:
         monitoring.warn(settings, f"LTI: the members of {link.title!r}: {error}")
         return {"trouble": str(error)}
@@ -233,27 +228,6 @@ def _remove_others(act: AuditedTransaction, link: CourseLink, subjects: set[str]
             courses.MEMBERS.remove(act.db, course=link.course, person=user.person)
             act.note(f"{member.role} removed", link.course, **{member.role: user.person})
         yield f"{member.name} was removed: no longer in the course of the platform."
-
-
-def _fetch_members(client: PlatformClient, link: CourseLink) -> Sequence[PlatformPerson]:
-    rows = _pages(client, link.members_url, connection.MEMBERS, "members")
-    listed = [PlatformPerson.model_validate(one) for one in rows]
-    found = {
-        one.subject: one
-        for one in listed
-        if one.subject and one.role and one.status.casefold() == "active"
-    }
-    if not found:
-        title = client.platform.title
-        raise PlatformError(f"{title} lists nobody in this course: nothing was changed")
-    return [*found.values()]
-
-
-def _fetch_groups(client: PlatformClient, link: CourseLink) -> Groups:
-    if not link.groups_url:
-        return None
-    found = _pages(client, link.groups_url, connection.GROUPS, "groups")
-    return {str(one.get("id")): as_line(one.get("name")) or str(one.get("id")) for one in found}
 
 
 def _pages(

@@ -129,8 +129,6 @@ class Launch(PlatformPerson):
         return self.course_title or self.course_label or "Course"
 
 
-# --- a launch ------------------------------------------------------------------------------------
-
 _WHEN = "it is too old, or a clock is wrong, or it does not say until when it holds"
 _WHO = "it does not say who you are"
 _WRONG = {
@@ -228,9 +226,6 @@ def _check_claims(claims: dict[str, Any], platform: Platform, nonce: str, now: i
         raise LaunchRefusedError(_WRONG.get(claim, f"its {claim} cannot be")) from None
     if claims["iat"] < now - _LASTS:
         raise LaunchRefusedError(_WHEN)
-
-
-# --- the answer to a deep linking request ------------------------------------------------------
 
 
 def answer_deep_linking(

@@ -16,16 +16,13 @@ from harness.service.courses.point_weights import apply_weights, load_weights
 from harness.service.lti import connection, members, messages, platforms
 from harness.service.lti.connection import PlatformError
 from harness.service.lti.launch_pages import read_step
-from harness.service.lti.messages import Launch
 from harness.service.lti.platforms import ALGORITHMS, REGISTER
 from harness.service.pages import forms
-from harness.service.pages.forms import SecondQuestion
 from harness.service.records import WAITING, CourseAssignment, CourseLink, Platform
 from harness.service.storage import courses, lti, outgoing
-from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import access, rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.access import Context, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/lti"
@@ -37,9 +34,6 @@ _FIELDS = (
 )
 
 
-# --- platforms ---------------------------------------------------------------------------------
-
-
 @ROUTES.at("GET", "/lti", access.ADMINS)
 def show(context: Context) -> Response:
     """Show the platforms, and what their administrators need to know of this service."""
@@ -49,15 +43,14 @@ def show(context: Context) -> Response:
 def _page(context: RequestContext, link: str = "") -> Response:
     with context.reading() as db:
         found = lti.PLATFORMS.all(db, "title", "id")
-    trail = [("Moodle and Canvas", "")]
     return rendering.page(
-        context, "lti_platforms.html", trail, platforms=found, link=link, algorithms=ALGORITHMS
-    )
+        context, "lti_platforms.html", [("Moodle and Canvas", "")],
+        platforms=found, link=link, algorithms=ALGORITHMS,
+    )  # fmt: skip
 
 
-@ROUTES.at("POST", "/lti/platforms", access.ADMINS, most=Form(page=show))
+@ROUTES.form("/lti/platforms", access.ADMINS, show)
 def register(context: Context) -> Response:
-    """Register a platform, or change one."""
     given = Platform(context.field("platform"), *map(context.field, _FIELDS))  # type: ignore[arg-type]
     with context.acting() as act:
         platforms.register(act, context.settings, given)
@@ -70,7 +63,7 @@ def remove(context: Context) -> Response:
     with context.acting() as act:
         found = platforms.find(act.db, context.field("platform"))
         if not forms.is_sure(context):
-            question = SecondQuestion(
+            question = forms.SecondQuestion(
                 f"Remove {found.title}?",
                 "Nobody gets in from there any more, and no marks go there. Courses, people and"
                 " marks stay here.",
@@ -82,15 +75,11 @@ def remove(context: Context) -> Response:
     return RedirectResponse("/lti", 303)
 
 
-@ROUTES.at("POST", "/lti/keys/rotate", access.ADMINS, most=Form(page=show))
+@ROUTES.form("/lti/keys/rotate", access.ADMINS, show)
 def rotate(context: Context) -> Response:
-    """Make a new key of this service."""
     with context.acting() as act:
         platforms.rotate_keys(act, context.settings, time.time())
     return RedirectResponse("/lti", 303)
-
-
-# --- dynamic registration ----------------------------------------------------------------------
 
 
 @ROUTES.at("POST", "/lti/registrations", access.ADMINS)
@@ -120,7 +109,7 @@ def _check_link(context: RequestContext, configuration: str, *, once: bool) -> s
         raise RequestRefused(
             422, "open this link from your platform: paste it where a tool is registered"
         )
-    code, database = context.request.path_params["code"], context.service.database
+    code, database = context.part("code"), context.service.database
     with database.changing() if once else database.reading() as db:
         if platforms.read_secret(db, "register", code, once=once) is None:
             raise RequestRefused(404, "this link is used, or too old: ask for a new one")
@@ -139,15 +128,11 @@ def perform(context: Context) -> Response:
         with context.service.database.acting() as act:
             platforms.register(act, settings, found)
     except (PlatformError, UsageError) as error:
-        raise RequestRefused(
-            422, f"the platform was not registered: {error}. Ask for a new link"
-        ) from None
+        why = f"the platform was not registered: {error}. Ask for a new link"
+        raise RequestRefused(422, why) from None
     return rendering.page(
         context, "lti_register.html", [("Registered", "")], origin=origin, is_done=True
     )
-
-
-# --- the links of a course ---------------------------------------------------------------------
 
 
 @ROUTES.at("GET", _PATH, access.STAFF_ONLY)
@@ -195,11 +180,10 @@ def unlink(context: Context) -> Response:
     """End a link, once it was said that this is wanted."""
     back = f"{context.course_page}/lti"
     with context.acting() as act:
-        found = lti.LINKS.find(act.db, id=context.field("link"), course=context.course.id)
-        if found is None:
-            raise RequestRefused(404, "there is no such link")
+        known = lti.LINKS.find(act.db, id=context.field("link"), course=context.course.id)
+        found = require_found(known, "there is no such link")
         if not forms.is_sure(context):
-            question = SecondQuestion(
+            question = forms.SecondQuestion(
                 "End the link?",
                 "Nobody gets in from the platform any more, and no marks go there. All people,"
                 " submissions and marks of this course stay.",
@@ -209,9 +193,6 @@ def unlink(context: Context) -> Response:
             return forms.ask_again(context, [("End the link", "")], question)
         platforms.unlink(act, found)
     return RedirectResponse(back, 303)
-
-
-# --- deep linking ------------------------------------------------------------------------------
 
 
 @ROUTES.at("GET", f"{_PATH}/pick", access.TEACHERS)
@@ -231,7 +212,7 @@ def _code_of(context: RequestContext) -> str:
     return context.field("code") or context.request.query_params.get("code", "")
 
 
-def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, Launch]:
+def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, messages.Launch]:
     step = read_step(context, "pick", _code_of(context))
     with context.reading() as db:
         link = members.find_link(db, step.platform, step.launch)
@@ -240,7 +221,7 @@ def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, Launch
     return link, step.platform, step.launch
 
 
-@ROUTES.at("POST", f"{_PATH}/pick", access.TEACHERS, most=Form(page=show_choice))
+@ROUTES.form(f"{_PATH}/pick", access.TEACHERS, show_choice)
 def choose(context: Context) -> Response:
     """Send the platform which assignment was chosen; one that ships becomes the course's."""
     settings, now = context.settings, time.time()
@@ -254,7 +235,17 @@ def choose(context: Context) -> Response:
     with context.acting() as act:
         if platforms.read_secret(act.db, "pick", _code_of(context), once=True) is None:
             raise RequestRefused(410, "this was chosen already: begin anew in your course")
-        found = _choose_assignment(act, link, context.field("assignment"))
+        kind, _, name = context.field("assignment").partition(":")
+        if kind == "new":
+            chosen = CourseAssignment(
+                "", link.course, "", making.check_shipped(name),
+                "", "", "", "", making.AS_ITS_OWN, 0.0,
+            )  # fmt: skip
+            found = making.assign(act, chosen)
+        elif known := courses.ASSIGNMENTS.find(act.db, id=name, course=link.course):
+            found = known
+        else:
+            raise UsageError("assignment: choose one of the list")
         courses.lock(act.db, found.id)
         if lti.LINES.find(act.db, link=link.id, assignment=found.id) is None:
             lti.set_line(act.db, link.id, found.id, "")
@@ -280,16 +271,3 @@ def choose(context: Context) -> Response:
         "form-action 'self'", f"form-action 'self' {origin}"
     )
     return shown
-
-
-def _choose_assignment(act: AuditedTransaction, link: CourseLink, choice: str) -> CourseAssignment:
-    kind, _, name = choice.partition(":")
-    if kind == "new":
-        source = making.check_shipped(name)
-        wanted = CourseAssignment(
-            "", link.course, "", source, "", "", "", "", making.AS_ITS_OWN, 0.0
-        )
-        return making.assign(act, wanted)
-    if found := courses.ASSIGNMENTS.find(act.db, id=name, course=link.course):
-        return found
-    raise UsageError("assignment: choose one of the list")

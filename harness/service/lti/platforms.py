@@ -56,9 +56,6 @@ def is_plain(settings: Settings, address: str) -> bool:
     return has_none and len(address) <= _LONGEST_URL and is_allowed(settings, address)
 
 
-# --- registering -------------------------------------------------------------------------------
-
-
 def check(settings: Settings, platform: Platform) -> Platform:
     """Return a platform as it is kept.
 
@@ -69,9 +66,8 @@ def check(settings: Settings, platform: Platform) -> Platform:
         " ".join(platform.title.split()) or urlsplit(platform.issuer).netloc, _LONGEST
     )
     hosts = [origin_of(one) or one for one in platform.hosts.split()]
-    addresses = [
-        (n, getattr(platform, n)) for n in ("issuer", "login_url", "token_url", "jwks_url")
-    ]
+    names = ("issuer", "login_url", "token_url", "jwks_url")
+    addresses = [(name, getattr(platform, name)) for name in names]
     for name, address in (*addresses, *(("hosts", one) for one in hosts)):
         if not is_plain(settings, address):
             found = one_line(address, 80)
@@ -104,8 +100,7 @@ def register(act: AuditedTransaction, settings: Settings, platform: Platform) ->
     load_keys(settings)
     if own.id:
         find(act.db, own.id)
-        kept = ("id", "made")
-        values = {n: v for n, v in own._asdict().items() if n not in kept}
+        values = {n: v for n, v in own._asdict().items() if n not in ("id", "made")}
         lti.PLATFORMS.change(act.db, values, id=own.id)
     else:
         own = lti.PLATFORMS.add(act.db, own._replace(id=new_id(), made=time.time()))

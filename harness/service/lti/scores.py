@@ -5,7 +5,6 @@ before the release, and a mark that was given or changed since goes in place of 
 """
 
 import datetime
-import functools
 import json
 import time
 from typing import Any, NamedTuple
@@ -46,17 +45,26 @@ def deliver_next(settings: Settings, database: Database) -> bool:
     Raises:
         ServerError: the database cannot be used now.
     """
-    deliver = functools.partial(_deliver, settings, database)
-    return outgoing.deliver_next(database, lti.SCORES, deliver, _LATER)
+    return outgoing.deliver_next(
+        database, lti.SCORES, lambda row: _deliver(settings, database, row), _LATER
+    )
 
 
 def _deliver(settings: Settings, database: Database, row: Score) -> dict[str, object]:
-    """Send a score; return what of its row changes."""
-    with database.reading() as db:
-        target = _find_target(db, settings, row)
-    content = json.dumps(target.score, sort_keys=True) if target else ""
     done: dict[str, object] = {"state": SENT, "trouble": ""}
-    if target is None or content == row.sent:
+    with database.reading() as db:
+        link = lti.LINKS.find(db, id=row.link)
+        assigned = courses.ASSIGNMENTS.find(db, id=row.assignment)
+        platform = lti.PLATFORMS.find(db, id=link.platform) if link else None
+        member = courses.MEMBERS.find(db, course=link.course, key=row.key) if link else None
+        user = lti.USERS.find(db, link=row.link, person=member.person) if member else None
+        line = lti.LINES.find(db, link=row.link, assignment=row.assignment)
+        score = _compose(db, settings, assigned, row) if assigned else None
+    if not (link and assigned and platform and user and line and score):
+        return done  # there is nothing that the student may see
+    target = _Target(platform, link, assigned, line.url, {"userId": user.subject, **score})
+    content = json.dumps(target.score, sort_keys=True)
+    if content == row.sent:
         return done
     try:
         _send(settings, database, target)
@@ -72,20 +80,6 @@ def _deliver(settings: Settings, database: Database, row: Score) -> dict[str, ob
     return {**done, "sent": content, "at": time.time()}
 
 
-def _find_target(db: Connection, settings: Settings, row: Score) -> _Target | None:
-    """Return what is to be sent; None if there is nothing that the student may see."""
-    link = lti.LINKS.find(db, id=row.link)
-    assigned = courses.ASSIGNMENTS.find(db, id=row.assignment)
-    platform = lti.PLATFORMS.find(db, id=link.platform) if link else None
-    member = courses.MEMBERS.find(db, course=link.course, key=row.key) if link else None
-    user = lti.USERS.find(db, link=row.link, person=member.person) if member else None
-    line = lti.LINES.find(db, link=row.link, assignment=row.assignment)
-    score = _compose(db, settings, assigned, row) if assigned else None
-    if not (link and assigned and platform and user and line and score):
-        return None
-    return _Target(platform, link, assigned, line.url, {"userId": user.subject, **score})
-
-
 def _compose(
     db: Connection, settings: Settings, assignment: CourseAssignment, row: Score
 ) -> dict[str, Any] | None:
@@ -94,9 +88,8 @@ def _compose(
     if marked is None:
         return None
     own = uploads.overrides(db, assignment.id).get(row.key)
-    counts = counting_mark(
-        canonical_json.loads(Marks, marked.marks), as_given(own) if own else None
-    )
+    found = canonical_json.loads(Marks, marked.marks)
+    counts = counting_mark(found, as_given(own) if own else None)
     if counts.of <= 0:
         return None
     if counts.withheld:  # a mark that was sent before does not stand any more
@@ -104,8 +97,8 @@ def _compose(
         return none if row.sent else None
     place = f"{settings.base}/courses/{assignment.course}/assignments/{assignment.id}/mark"
     said = [one.text for one in uploads.comments(db, assignment.id, [row.key])]
-    parts = [f"{counts}.", *([counts.note] if counts.note else []), *said, f"Feedback: {place}"]
-    text = "\n".join(parts)
+    note = [counts.note] if counts.note else []
+    text = "\n".join([f"{counts}.", *note, *said, f"Feedback: {place}"])
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST - len(place) - 20]}…\nFeedback: {place}"
     return {

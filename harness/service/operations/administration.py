@@ -83,9 +83,6 @@ def let_in(act: AuditedTransaction, person: Person) -> None:
     act.note("let in", person.id)
 
 
-# --- courses -----------------------------------------------------------------------------------
-
-
 def find_course(db: Connection, name: str) -> Course:
     """Return a course by id or title.
 
@@ -110,11 +107,6 @@ def list_courses(db: Connection) -> list[tuple[Course, list[Member]]]:
         for one in found
         if one.id not in hidden
     ]
-
-
-def add_teacher(act: AuditedTransaction, course: Course, person: Person) -> None:
-    """Make a person a teacher of a course; raises as :func:`staff.make_teacher`."""
-    staff.make_teacher(act, course.id, person)
 
 
 def remove_teacher(act: AuditedTransaction, course: Course, person: Person) -> None:

@@ -41,9 +41,6 @@ class BackupSummary(NamedTuple):
     keyless: tuple[str, ...] = ()  # ledgers without a key, and where it should be
 
 
-# --- making one --------------------------------------------------------------------------------
-
-
 def back_up(settings: Settings, target: Path) -> BackupSummary:
     """Copy a service, which may run, into a new folder. If that fails, nothing of it stays.
 
@@ -71,17 +68,25 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
 
 
 def _copy_all(settings: Settings, target: Path) -> BackupSummary:
-    place = settings.own_place()
+    place, data = settings.own_place(), settings.data
     if isinstance(place, ServerPlace):
         copies.dump(place, target / _DUMP)
     else:
         with copies.still(place.path):  # jobs under way may continue, none begins or ends
             copies.copy_file(place.path, target / place.path.name)
-            _copy_ledgers(settings, target)
+            for path in sorted((data / "assignments").glob("*/ledger.sqlite")):
+                copies.copy_file(path, target / path.relative_to(data))
     for name in _COPIED:
-        _copy_folder(settings.data / name, target / name)
-    _copy_gradings(settings, target)
-    _copy_zone(settings, target)
+        _copy_folder(data / name, target / name)
+    for assignment in sorted((data / "assignments").glob("*")):
+        for folder in result_files.folders_of_all(assignment):
+            with result_files.lock_folder(folder, shared=True):  # none is written anew meanwhile
+                _copy_folder(folder, target / folder.relative_to(data))
+                _copy_file(result_files.path_of_evidence_places(folder), target, data)
+                _copy_file(gradebooks.notes_of(folder), target, data)
+    zone = data / data_folder.ZONE_FILE  # there is none if the service was never started
+    if zone.exists():
+        shutil.copy2(zone, target / zone.name)
     files = {path: _digest(target / path) for path in _files(target)}
     made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, ServerPlace)}
     (target / _LIST).write_text(json.dumps({**made, "files": files}, indent=1), encoding="utf-8")
@@ -97,11 +102,6 @@ def _make_new(target: Path) -> None:
         raise UsageError(f"cannot make {target}: {error.strerror}") from None
 
 
-def _copy_ledgers(settings: Settings, target: Path) -> None:
-    for path in sorted((settings.data / "assignments").glob("*/ledger.sqlite")):
-        copies.copy_file(path, target / path.relative_to(settings.data))
-
-
 def _copy_folder(source: Path, target: Path) -> None:
     """Copy a folder without unfinished files and files that are copied separately."""
     ignored = shutil.ignore_patterns("ledger.sqlite*", ".unfinished-*", "*.new", "gradings")
@@ -114,25 +114,6 @@ def _copy_folder(source: Path, target: Path) -> None:
         raise UsageError(f"cannot copy {path} to {there}: {reason}") from None
     except OSError as error:
         raise UsageError(f"cannot copy {source}: {error.strerror}") from None
-
-
-def _copy_zone(settings: Settings, target: Path) -> None:
-    """Copy the zone of the dates, if a service was ever started with these data."""
-    if (settings.data / data_folder.ZONE_FILE).exists():
-        shutil.copy2(settings.data / data_folder.ZONE_FILE, target / data_folder.ZONE_FILE)
-
-
-def _copy_gradings(settings: Settings, target: Path) -> None:
-    """Copy the pages and sheets of gradings, none while it is written anew."""
-    for made in sorted((settings.data / "assignments").glob("*")):
-        for folder in result_files.folders_of_all(made):
-            with result_files.lock_folder(folder, shared=True):
-                _copy_folder(folder, target / folder.relative_to(settings.data))
-                for beside in (
-                    result_files.path_of_evidence_places(folder),
-                    gradebooks.notes_of(folder),
-                ):
-                    _copy_file(beside, target, settings.data)
 
 
 def _copy_file(source: Path, target: Path, room: Path) -> None:
@@ -159,9 +140,6 @@ def _measure(folder: Path, files: dict[str, str]) -> BackupSummary:
     return BackupSummary(len(files), sum((folder / name).stat().st_size for name in files))
 
 
-# --- making a service of one -------------------------------------------------------------------
-
-
 def restore(source: Path, settings: Settings) -> BackupSummary:
     """Make a service of a backup, in a new folder and, if it had one, in an empty database.
 
@@ -179,30 +157,26 @@ def restore(source: Path, settings: Settings) -> BackupSummary:
         if isinstance(place, ServerPlace):
             copies.load(place, source / _DUMP)
             undo.callback(copies.unload, place)
-        _put_files(source, files, settings.data)
+        for name in files:
+            if name != _DUMP:
+                _put_file(source, name, settings.data)
         keyless = verify(settings)
-        _export_anew(settings)
+        # They were copied a little later than the tables.
+        with closing(Database(settings)) as database, database.changing() as db:
+            for assigned in courses.ASSIGNMENTS.all(db, "id"):
+                if grading := uploads.in_force(db, assigned.id):
+                    queue.put_anew(db, Job("", EXPORT, assigned.id, grading.id))
         undo.pop_all()
     return _measure(source, files)._replace(keyless=keyless)
 
 
-def _put_files(source: Path, files: Iterable[str], data: Path) -> None:
-    for name in files:
-        if name != _DUMP:
-            try:
-                (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                shutil.copy2(source / name, data / name)
-                data_folder.close_to_others(data / name)
-            except OSError as error:  # which names the file that is read, whatever is full
-                raise OSError(error.errno, error.strerror, str(data / name)) from None
-
-
-def _export_anew(settings: Settings) -> None:
-    """Queue new exports of the gradebooks: they were copied a little later than the tables."""
-    with closing(Database(settings)) as database, database.changing() as db:
-        for assigned in courses.ASSIGNMENTS.all(db, "id"):
-            if grading := uploads.in_force(db, assigned.id):
-                queue.put_anew(db, Job("", EXPORT, assigned.id, grading.id))
+def _put_file(source: Path, name: str, data: Path) -> None:
+    try:
+        (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shutil.copy2(source / name, data / name)
+        data_folder.close_to_others(data / name)
+    except OSError as error:  # which names the file that is read, whatever is full
+        raise OSError(error.errno, error.strerror, str(data / name)) from None
 
 
 def _check_files(source: Path, settings: Settings) -> dict[str, str]:
@@ -217,15 +191,13 @@ def _check_files(source: Path, settings: Settings) -> dict[str, str]:
         raise UsageError(f"{source} was made by another version of gtp-harness")
     if found["server"] is not bool(settings.database):
         there = "a database on a server" if found["server"] else "files"
-        raise UsageError(f"{source} has {there}: restore it {_WAYS[found['server']]} --database")
+        way = "with" if found["server"] else "without"
+        raise UsageError(f"{source} has {there}: restore it {way} --database")
     for name, digest in files.items():
         path = source / name
         if not path.is_file() or _digest(path) != digest:
             raise UsageError(f"{path} is missing, or differs from the backed-up file")
     return files
-
-
-_WAYS = {True: "with", False: "without"}
 
 
 def verify(settings: Settings) -> tuple[str, ...]:

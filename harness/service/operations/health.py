@@ -16,7 +16,7 @@ from harness.network import is_this_machine
 from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
-from harness.service.monitoring import MEASURES, Found, Histogram, Labels, Measure
+from harness.service.monitoring import MEASURES, Found, Labels
 from harness.service.operations import pruning
 from harness.service.people import mail_server
 from harness.service.records import FAULT
@@ -56,15 +56,13 @@ def state(service: Service) -> State:
         with service.database.reading() as db:
             jobs = queue.census(db)
             since, mails = queue.waiting_since(db), people.count_letters(db)
-        oldest = max(time.time() - since, 0.0) if since else 0.0
+            oldest = max(time.time() - since, 0.0) if since else 0.0
     except HarnessError as error:
         trouble = str(error)
-    workers, free = (
-        monitoring.count_workers(service.settings.workers_folder),
-        shutil.disk_usage(service.settings.data).free,
-    )
-    cluster = machines.complaint(service.settings)
-    return State(trouble, jobs, oldest, mails, workers, free, cluster)
+    settings = service.settings
+    workers = monitoring.count_workers(settings.workers_folder)
+    free = shutil.disk_usage(settings.data).free
+    return State(trouble, jobs, oldest, mails, workers, free, machines.complaint(settings))
 
 
 def get_figures(service: Service) -> Found:
@@ -93,7 +91,6 @@ def complaints(status: State) -> Iterator[str]:
 # Queue, attempts and waits are rows that all processes share, and requests are counted in the one
 # process that answers: no library is needed to add up the figures of several processes.
 
-
 TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _PREFIX = "gtp_harness"
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
@@ -106,44 +103,36 @@ def metrics_text(state: State, counts: Found) -> str:
 
 def _gauges(status: State) -> Iterator[str]:
     jobs: dict[Labels, float] = {
-        (("kind", kind), ("state", state)): float(count)
+        (("kind", kind), ("state", state)): count
         for (kind, state), count in sorted(status.jobs.items())
     }
-    yield from _gauge("up", "Whether the database can be used.", {(): float(not status.trouble)})
-    yield from _gauge("jobs", "Jobs of the queue.", jobs)
-    yield from _gauge(
-        "oldest_waiting_seconds", "How long the first job has waited.", {(): status.oldest}
-    )
     mails: dict[Labels, float] = {
-        (("state", state),): float(count) for state, count in sorted(status.letters.items())
+        (("state", state),): count for state, count in sorted(status.letters.items())
     }
-    yield from _gauge("mails", "Mails with links.", mails)
-    yield from _gauge("workers", "Workers that live.", {(): float(status.workers)})
-    yield from _gauge(
-        "disk_free_bytes", "Free bytes of the disk with the data.", {(): float(status.free)}
+    gauges: tuple[tuple[str, str, Mapping[Labels, float]], ...] = (
+        ("up", "Whether the database can be used.", {(): float(not status.trouble)}),
+        ("jobs", "Jobs of the queue.", jobs),
+        ("oldest_waiting_seconds", "How long the first job has waited.", {(): status.oldest}),
+        ("mails", "Mails with links.", mails),
+        ("workers", "Workers that live.", {(): status.workers}),
+        ("disk_free_bytes", "Free bytes of the disk with the data.", {(): status.free}),
     )
-
-
-def _gauge(name: str, description: str, values: Mapping[Labels, float]) -> Iterator[str]:
-    yield from _head(name, description, "gauge")
-    for labels, value in values.items():
-        yield _sample(name, labels, value)
+    for name, description, values in gauges:
+        yield from _head(name, description, "gauge")
+        for labels, value in values.items():
+            yield _sample(name, labels, value)
 
 
 def _histograms(counts: Found) -> Iterator[str]:
     for measure in MEASURES:
         yield from _head(measure.name, measure.description, "histogram")
+        ends = (*(f"{bound:g}" for bound in measure.bounds), "+Inf")
         for (name, labels), histogram in sorted(counts.items()):
             if name == measure.name:
-                yield from _histogram(measure, labels, histogram)
-
-
-def _histogram(measure: Measure, labels: Labels, histogram: Histogram) -> Iterator[str]:
-    ends = (*(f"{bound:g}" for bound in measure.bounds), "+Inf")
-    for end, count in zip(ends, accumulate(histogram.counts), strict=True):
-        yield _sample(f"{measure.name}_bucket", (*labels, ("le", end)), count)
-    yield _sample(f"{measure.name}_sum", labels, histogram.total)
-    yield _sample(f"{measure.name}_count", labels, sum(histogram.counts))
+                for end, count in zip(ends, accumulate(histogram.counts), strict=True):
+                    yield _sample(f"{name}_bucket", (*labels, ("le", end)), count)
+                yield _sample(f"{name}_sum", labels, histogram.total)
+                yield _sample(f"{name}_count", labels, sum(histogram.counts))
 
 
 def _head(name: str, description: str, kind: str) -> Iterator[str]:
@@ -157,7 +146,6 @@ def _sample(name: str, labels: Labels, value: float) -> str:
 
 
 # --- ``serve --check``: whether a service could start with these settings. It changes nothing ----
-
 
 Look = Callable[[Settings], str]  # raises HarnessError or OSError where something is not good
 

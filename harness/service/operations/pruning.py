@@ -5,9 +5,8 @@ its originals and of the audit log say. That time counts from the last thing tha
 date of it, a submission, a grading. Marks, ledgers and what gradings wrote never go.
 """
 
-import datetime
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.service.courses.making import moment
 from harness.service.jobs.result_files import check_page
-from harness.service.records import CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, pruning
 from harness.service.storage.audit import AuditedTransaction
@@ -114,9 +112,6 @@ def _prune(act: AuditedTransaction, kind: str, deletion: _Deletion, *, is_dry: b
     return Pruned(kind, deletion.number, size)
 
 
-# --- what goes of each kind --------------------------------------------------------------------
-
-
 def _old_files(context: _PruningContext, kind: str, folder: Path, pattern: str) -> list[Path]:
     before = context.before(kind)
     return [path for path in sorted(folder.glob(pattern)) if path.stat().st_mtime < before]
@@ -163,12 +158,9 @@ def _originals(context: _PruningContext) -> _Deletion:
         if not known.get(path.name, set()) & keeping
         and path.stat().st_mtime < context.now - _FRESH
     ]
-    return _Deletion(len(files), files, lambda act: _note_originals(act, files))
-
-
-def _note_originals(act: AuditedTransaction, files: Sequence[Path]) -> None:
-    for path in files:
-        act.note("original pruned", path.name)
+    return _Deletion(
+        len(files), files, lambda act: [act.note("original pruned", one.name) for one in files]
+    )
 
 
 def _audit(context: _PruningContext) -> _Deletion:
@@ -191,24 +183,13 @@ _LOOKS: dict[str, Callable[[_PruningContext], _Deletion]] = {
 }
 
 
-# --- how long marks are asked for --------------------------------------------------------------
-
-
 def _recent(context: _PruningContext, kind: str) -> set[str]:
     """Return the assignments in which something happened within the time of a rule."""
-    events = pruning.last_events(context.db)
-    every = courses.ASSIGNMENTS.all(context.db, "id")
-    if context.rules[kind] is None:
-        return {one.id for one in every}
-    before = context.before(kind)
-    last = {one.id: max(events.get(one.id, 0.0), *_dates(context.db, one)) for one in every}
-    return {name for name, time_ in last.items() if time_ >= before}
-
-
-def _dates(db: Connection, assignment: CourseAssignment) -> Iterator[float]:
-    yield assignment.made
-    own = courses.extensions(db, assignment.id).values()
-    for text in (assignment.opens, assignment.deadline, assignment.closes, *own):
-        found: datetime.datetime | None = moment(text)
-        if found:
-            yield found.timestamp()
+    events, before, found = pruning.last_events(context.db), context.before(kind), set()
+    for one in courses.ASSIGNMENTS.all(context.db, "id"):
+        own = courses.extensions(context.db, one.id).values()
+        dates = map(moment, (one.opens, one.deadline, one.closes, *own))
+        times = [date.timestamp() for date in dates if date]
+        if max(events.get(one.id, 0.0), one.made, *times) >= before:
+            found.add(one.id)
+    return found

@@ -7,21 +7,11 @@ from fastapi.responses import RedirectResponse, Response
 from harness.errors import UsageError
 from harness.service import monitoring
 from harness.service.pages import forms
-from harness.service.pages.forms import SecondQuestion
 from harness.service.people import accounts, oidc
-from harness.service.people.accounts import Secret
-from harness.service.people.oidc import (
-    Claims,
-    Provider,
-    ProviderUnavailableError,
-    SignInRefusedError,
-)
-from harness.service.records import Person, Token
 from harness.service.storage import courses, people
-from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, COOKIE, SIGNED_IN, Context, Form, Routes
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.access import ANYBODY, COOKIE, SIGNED_IN, Context, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 from harness.text import one_line, read_number
 
 ROUTES = Routes()
@@ -30,13 +20,11 @@ _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 @ROUTES.at("GET", "/", SIGNED_IN)
 def enter_site(context: Context) -> Response:
-    """Lead to the courses."""
     return RedirectResponse("/courses", 303)
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN)
 def beginning(context: Context) -> Response:
-    """Show the courses that somebody is in."""
     with context.reading() as db:
         found = courses.of_person(db, context.by)
     return rendering.page(context, "courses.html", courses=found)
@@ -44,7 +32,6 @@ def beginning(context: Context) -> Response:
 
 @ROUTES.at("GET", "/sign-in", ANYBODY)
 def sign_in(context: Context) -> Response:
-    """Say how somebody signs in."""
     provider = oidc.name_of(context.settings)
     return rendering.page(context, "sign_in.html", [("Sign in", "")], provider=provider)
 
@@ -52,9 +39,8 @@ def sign_in(context: Context) -> Response:
 @ROUTES.at("GET", "/enter/{code}", ANYBODY)
 def before_entering(context: Context) -> Response:
     """Ask whether to sign in by a link: mail filters, which only look at it, do not use it up."""
-    code = context.request.path_params["code"]
     with context.reading() as db:
-        person = people.of_link(db, accounts.digest_of(code))
+        person = people.of_link(db, accounts.digest_of(context.part("code")))
     if person is None:
         return _explain_ended(context)
     accounts.require_enabled(person)
@@ -69,15 +55,16 @@ def _explain_ended(context: RequestContext) -> Response:
 
 @ROUTES.at("POST", "/enter/{code}", ANYBODY)
 def enter(context: Context) -> Response:
-    """Begin a session."""
     with context.service.database.acting() as act:
-        entered = accounts.enter_by_link(act, context.request.path_params["code"])
+        entered = accounts.enter_by_link(act, context.part("code"))
     if entered is None:
         return _explain_ended(context)
     return start_session(context, entered[1])
 
 
-def start_session(context: RequestContext, session: Secret, path: str = "/courses") -> Response:
+def start_session(
+    context: RequestContext, session: accounts.Secret, path: str = "/courses"
+) -> Response:
     """Let a browser keep a session, and show its courses, or another page."""
     answer = RedirectResponse(path, 303)
     answer.set_cookie(
@@ -93,9 +80,8 @@ def start_session(context: RequestContext, session: Secret, path: str = "/course
 
 @ROUTES.at("POST", "/leave", SIGNED_IN)
 def leave(context: Context) -> Response:
-    """End a session."""
     with context.service.database.changing() as db:
-        accounts.leave(db, context.session)
+        people.end_session(db, accounts.digest_of(context.session))
     answer = RedirectResponse("/sign-in", 303)
     answer.delete_cookie(COOKIE)
     return answer
@@ -103,11 +89,9 @@ def leave(context: Context) -> Response:
 
 @ROUTES.at("GET", "/static/{name}", ANYBODY)
 def static(context: Context) -> Response:
-    """Give a file that pages load."""
-    found = rendering.files().get(context.request.path_params["name"])
-    if found is None:
-        raise RequestRefused(404, "there is no such file")
-    kind, data = found
+    kind, data = require_found(
+        rendering.files().get(context.part("name")), "there is no such file"
+    )
     return Response(data, media_type=f"{kind}; charset=utf-8", headers=_FOREVER)
 
 
@@ -130,7 +114,7 @@ def begin_at_provider(context: Context) -> Response:
     provider, secret = _provider(context), accounts.new_secret()
     try:
         answer = RedirectResponse(provider.begin(secret.text), 303)
-    except ProviderUnavailableError as error:
+    except oidc.ProviderUnavailableError as error:
         raise _away(context, error) from None
     answer.set_cookie(
         _COOKIE,
@@ -151,9 +135,9 @@ def come_back_from_provider(context: Context) -> Response:
     secret = context.request.cookies.get(_COOKIE, "")
     try:
         claims = provider.finish(secret, query.get("state", ""), query.get("code", ""))
-    except ProviderUnavailableError as error:
+    except oidc.ProviderUnavailableError as error:
         raise _away(context, error) from None
-    except SignInRefusedError as error:
+    except oidc.SignInRefusedError as error:
         monitoring.tell(context.settings, "sign-in refused", why=str(error))
         raise RequestRefused(
             403, f"you are not signed in: {error}. Begin anew on the sign-in page"
@@ -163,30 +147,37 @@ def come_back_from_provider(context: Context) -> Response:
     return answer
 
 
-def _provider(context: RequestContext) -> Provider:
+def _provider(context: RequestContext) -> oidc.Provider:
     """Return the provider, which is not asked by one machine too often."""
-    if context.service.provider is None:
-        raise RequestRefused(404, "this service has no other way to sign in than links")
-    client = context.request.client
-    if wait := context.service.rates.take(f"oidc {client.host if client else ''}"):
-        raise RequestRefused(429, f"too many sign in: wait {wait} s", {"retry-after": str(wait)})
-    return context.service.provider
+    why = "this service has no other way to sign in than links"
+    provider = require_found(context.service.provider, why)
+    context.require_rate(context.service.rates, f"oidc {context.sender}", "sign in")
+    return provider
 
 
-def _away(context: RequestContext, error: ProviderUnavailableError) -> RequestRefused:
+def _away(context: RequestContext, error: oidc.ProviderUnavailableError) -> RequestRefused:
     monitoring.warn(context.settings, f"sign-in by OIDC: {error}")
     return RequestRefused(503, f"{error}. Try again later, or sign in by a link")
 
 
-def _sign_in(context: RequestContext, claims: Claims) -> Response:
+def _sign_in(context: RequestContext, claims: oidc.Claims) -> Response:
     """Sign in the person of these claims; if several match (one in each course), ask which."""
+    settings, ways = context.settings, []
     with context.service.database.acting() as act:
-        found = _people(context, act, claims)
+        if settings.oidc_claim != oidc.EMAIL:
+            pair = settings.oidc_claim.casefold(), claims.settings_claim
+            found = people.by_id(act.db, json.dumps(pair)) if claims.settings_claim else []
+        else:
+            found = people.by_email(act.db, claims.email)
+            if not found and claims.email and settings.oidc_add:
+                found = [accounts.add_person(act, claims.name or claims.email, claims.email)]
         if len(found) == 1:
-            return start_session(
-                context, accounts.begin_session(act, found[0], oidc=claims.subject)
-            )
-        ways = [(one, *_way(act, one)) for one in found]
+            session = accounts.begin_session(act, found[0], oidc=claims.subject)
+            return start_session(context, session)
+        for one in found:
+            titles = [course.title for course, _ in courses.of_person(act.db, one.id)]
+            link = accounts.make_link(act, one.id, _CHOICE, once=True)
+            ways.append((one, titles, link.text))
     if not ways:
         raise RequestRefused(
             403, _UNKNOWN if claims.email or claims.settings_claim else _UNVERIFIED
@@ -194,25 +185,8 @@ def _sign_in(context: RequestContext, claims: Claims) -> Response:
     return rendering.page(context, "who.html", [("Sign in", "")], ways=ways)
 
 
-def _way(act: AuditedTransaction, person: Person) -> tuple[list[str], str]:
-    """Return the courses of somebody, and a link for now."""
-    titles = [course.title for course, _ in courses.of_person(act.db, person.id)]
-    return titles, accounts.make_link(act, person.id, _CHOICE, once=True).text
-
-
 _UNKNOWN = "no course knows the person your provider names: ask your teacher for a link"
 _UNVERIFIED = "your provider does not say that your mail address is verified: sign in by a link"
-
-
-def _people(context: RequestContext, act: AuditedTransaction, claims: Claims) -> list[Person]:
-    settings = context.settings
-    if settings.oidc_claim != oidc.EMAIL:
-        pair = settings.oidc_claim.casefold(), claims.settings_claim
-        return people.by_id(act.db, json.dumps(pair)) if claims.settings_claim else []
-    found = people.by_email(act.db, claims.email)
-    if not found and claims.email and settings.oidc_add:
-        return [accounts.add_person(act, claims.name or claims.email, claims.email)]
-    return found
 
 
 # --- The account of the person who is signed in: the name that others see, and API tokens --------
@@ -220,22 +194,15 @@ def _people(context: RequestContext, act: AuditedTransaction, claims: Claims) ->
 
 @ROUTES.at("GET", "/me", SIGNED_IN)
 def show_name(context: Context) -> Response:
-    """Show the name, and a form to change it."""
     return rendering.page(context, "own_name.html", [("Your name", "")])
 
 
-@ROUTES.at("POST", "/me", SIGNED_IN, most=Form(page=show_name))
+@ROUTES.form("/me", SIGNED_IN, show_name)
 def rename(context: Context) -> Response:
-    """Change the name."""
     assert context.person
     with context.acting() as act:
         accounts.rename(act, context.person, context.field("name"))
     return RedirectResponse("/me", 303)
-
-
-# --- The API tokens of the person who is signed in: made, shown once, revoked --------------------
-
-_LONGEST = 20  # characters of a number that are shown
 
 
 @ROUTES.at("GET", "/tokens", SIGNED_IN)
@@ -247,19 +214,18 @@ def show_tokens(context: Context) -> Response:
 def _page(context: RequestContext, secret: str = "") -> Response:
     with context.reading() as db:
         found = people.TOKENS.all(db, "made", "id", person=context.by)
-    crumbs = [("API tokens", "")]
-    scopes = accounts.SCOPES
     return rendering.page(
-        context, "tokens.html", crumbs, tokens=found, secret=secret, scopes=scopes
-    )
+        context, "tokens.html", [("API tokens", "")],
+        tokens=found, secret=secret, scopes=accounts.SCOPES,
+    )  # fmt: skip
 
 
-@ROUTES.at("POST", "/tokens", SIGNED_IN, most=Form(page=show_tokens))
+@ROUTES.form("/tokens", SIGNED_IN, show_tokens)
 def make_token(context: Context) -> Response:
     """Make a token; its secret is on this answer and nowhere else."""
     name, scope, typed = (context.field(one) for one in ("name", "scope", "days"))
     if (days := read_number(typed)) is None:
-        found = one_line(typed, _LONGEST)
+        found = one_line(typed, 20)  # characters of a number that are shown
         raise UsageError(f"days: found {found!r}, expected 1 to {accounts.LONGEST_TOKEN}")
     with context.acting() as act:
         _, secret = accounts.make_token(act, name, scope, days)
@@ -269,9 +235,12 @@ def make_token(context: Context) -> Response:
 @ROUTES.at("POST", "/tokens/{token}/revoke", SIGNED_IN)
 def revoke_token(context: Context) -> Response:
     """Let a token hold no longer, once it was said that this is wanted."""
-    token = _sure_token(context)
+    name = context.part("token")
+    with context.reading() as db:
+        token = people.TOKENS.find(db, id=name, person=context.by) if name.isalnum() else None
+    token = require_found(token, "there is no such token")
     if not forms.is_sure(context):
-        question = SecondQuestion(
+        question = forms.SecondQuestion(
             f"Revoke {token.name}?",
             "Programs that use this token are refused from then on, and this cannot be undone."
             " You can make a new token and give it to them.",
@@ -283,13 +252,3 @@ def revoke_token(context: Context) -> Response:
     with context.acting() as act:
         accounts.revoke_token(act, token.id)
     return RedirectResponse("/tokens", 303)
-
-
-def _sure_token(context: RequestContext) -> Token:
-    """Return the token that is asked for, if it is of the person who asks."""
-    token = context.request.path_params["token"]
-    with context.reading() as db:
-        found = people.TOKENS.find(db, id=token, person=context.by) if token.isalnum() else None
-    if found is None:
-        raise RequestRefused(404, "there is no such token")
-    return found

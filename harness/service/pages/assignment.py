@@ -2,7 +2,7 @@
 
 import datetime
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
@@ -12,18 +12,14 @@ from harness.assignments.assignment import Late
 from harness.errors import UsageError
 from harness.service.courses import deadlines, gradings, making, own_files, standings, submissions
 from harness.service.courses.progress import AssignmentCounts, describe_progress
-from harness.service.courses.standings import StudentStanding, standing_of
 from harness.service.courses.submissions import SubmissionHistory, refusal
 from harness.service.jobs import checklist, previews, private_cases
 from harness.service.pages import forms, status
-from harness.service.pages.forms import receive_files, upload_state
 from harness.service.records import COMMENT, EXTEND, GRADE_CLASS, TEACHER, Grading, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import access, rendering
-from harness.service.web.request_context import RequestContext
 
-__all__ = ["ROUTES", "StudentStanding", "standing_of"]
 ROUTES = access.Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
 
@@ -34,78 +30,77 @@ def show(context: access.Context) -> Response:
     return _to_staff(context) if context.is_staff else _to_student(context)
 
 
-def _to_student(context: RequestContext) -> Response:
+def _to_student(context: access.Context) -> Response:
+    assigned, member, now = context.assigned, context.member, datetime.datetime.now()
     with context.reading() as db:
-        history = submissions.history_of(db, context.assigned, context.member.submits_as)
-        rule = deadlines.load_rule(db, context.assigned, context.member.submits_as)
-        shown = list_uploads(db, history.seen_by(context.member.key), [history], rule)
-        group = courses.submitting_as(db, context.course.id, context.member.submits_as)
-        extensions = courses.extensions(db, context.assigned.id)
-        key = context.member.submits_as
-        now = datetime.datetime.now()
-        closed = submissions.explain_closed(db, context.assigned, key, now)
+        history = submissions.history_of(db, assigned, member.submits_as)
+        rule = deadlines.load_rule(db, assigned, member.submits_as)
+        shown = list_uploads(db, history.seen_by(member.key), [history], rule)
+        group = courses.submitting_as(db, context.course.id, member.submits_as)
+        extensions = courses.extensions(db, assigned.id)
+        closed = submissions.explain_closed(db, assigned, member.submits_as, now)
         recent = history.counting[-1] if history.counting else None
         lines = status.load_lines(db, context, recent, history, has_mark=True)
-        is_released = gradings.are_shown(db, context.assigned.id, context.member.key)
+        is_released = gradings.are_shown(db, assigned.id, member.key)
+    own = deadlines.latest_deadline(extensions, (one.key for one in group))
     return rendering.page(
         context,
         "assignment.html",
         crumbs(context),
         uploads=shown,
-        dates=deadlines.list_dates(
-            context.assigned,
-            rule,
-            deadlines.latest_deadline(extensions, (one.key for one in group)),
-        ),
+        dates=deadlines.list_dates(assigned, rule, own),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
         lines=lines,
         counting=submissions.explain_counting(history),
         closed=closed,
         warning=deadlines.warn_late(rule, now.timestamp(), history.last),
-        is_before=submissions.is_before(context.assigned, now),
+        is_before=submissions.is_before(assigned, now),
         is_released=is_released,
-        archive=own_files.assignment_of(context.settings, context.assigned).archive.name,
+        archive=own_files.assignment_of(context.settings, assigned).archive.name,
         once=secrets.token_hex(32),
-        preparing=recent is None
-        and bool(own_files.list_missing(context.settings, context.assigned)),
+        preparing=recent is None and bool(own_files.list_missing(context.settings, assigned)),
     )
 
 
-def _to_staff(context: RequestContext) -> Response:
-    settings = context.settings
+def _to_staff(context: access.Context) -> Response:
+    settings, assigned = context.settings, context.assigned
     view = standings.read_view(context.request.query_params)
-    measured = private_cases.load_measured(settings, context.assigned)
-    doubts = previews.find(settings, context.assigned, measured)
+    measured = private_cases.load_measured(settings, assigned)
+    doubts = previews.find(settings, assigned, measured)
     with context.reading() as db:
-        everybody = standings.standings_of_all(db, context.assigned)
-        setup = checklist.load(db, settings, context.assigned, measured)
-        begun = [_grading_line(db, one) for one in uploads.gradings(db, context.assigned.id)]
-        in_force = uploads.in_force(db, context.assigned.id)
-        is_open = bool(deadlines.list_open_dates(db, context.assigned, datetime.datetime.now()))
+        everybody = standings.standings_of_all(db, assigned)
+        setup = checklist.load(db, settings, assigned, measured)
+        begun = [_grading_line(db, one) for one in uploads.gradings(db, assigned.id)]
+        in_force = uploads.in_force(db, assigned.id)
+        is_open = bool(deadlines.list_open_dates(db, assigned, datetime.datetime.now()))
     counts = AssignmentCounts(
         students=len(everybody),
         submitted=sum(one.upload is not None for one in everybody),
         attention=sum(standings.ATTENTION in one.kinds for one in everybody),
         ungraded=sum(standings.UNGRADED in one.kinds for one in everybody),
-        missing=next(iter(own_files.list_missing(settings, context.assigned)), ""),
-        lacks_folder=own_files.lacks_overlay(settings, context.assigned),
+        missing=next(iter(own_files.list_missing(settings, assigned)), ""),
+        lacks_folder=own_files.lacks_overlay(settings, assigned),
         wrong_tests=len(doubts),
-        is_open=is_open or not (context.assigned.deadline or context.assigned.closes),
+        is_open=is_open or not (assigned.deadline or assigned.closes),
         marks=("released" if in_force.released else "made") if in_force else "",
         is_grading=any(one.state == "running" for one in begun),
         faults=begun[-1].faults if begun else 0,
         changes=begun[-1].changes if begun else 0,
     )
     progress = describe_progress(counts)
+    kind, is_teacher = progress.action.kind, context.member.role == TEACHER
+    may_act = kind not in ("set up", "add students", "release") or is_teacher
+    if kind == "grade":
+        may_act = context.member.has(GRADE_CLASS)
     return rendering.page(
         context,
         "assignment_staff.html",
         crumbs(context),
-        dates=deadlines.list_dates_for_staff(context.assigned, making.late(context.assigned, {})),
+        dates=deadlines.list_dates_for_staff(assigned, making.late(assigned, {})),
         progress=progress,
         counts=counts,
-        may_act=_may_act(context, progress.action.kind),
-        first=_find_first(everybody, standings.ATTENTION),
+        may_act=may_act,
+        first=next((one.key for one in everybody if standings.ATTENTION in one.kinds), ""),
         in_force=in_force,
         standings=view.select(everybody),
         view=view,
@@ -114,10 +109,10 @@ def _to_staff(context: RequestContext) -> Response:
         gradings=begun,
         doubts=doubts,
         unchecked=previews.explain_unchecked(context.service.database, measured),
-        lacks_private=private_cases.lack_some(settings, context.assigned),
-        still_left_out=previews.still_left_out(settings, context.assigned),
-        is_uploaded=context.assigned.source == own_files.OWN,
-        editions=own_files.editions(settings, context.assigned),
+        lacks_private=private_cases.lack_some(settings, assigned),
+        still_left_out=previews.still_left_out(settings, assigned),
+        is_uploaded=assigned.source == own_files.OWN,
+        editions=own_files.editions(settings, assigned),
         setup=setup,
     )
 
@@ -138,26 +133,12 @@ def _grading_line(db: Connection, grading: Grading) -> GradingLine:
     return GradingLine(grading, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
 
 
-def _may_act(context: RequestContext, kind: str) -> bool:
-    """Whether the one who asks may do what is next."""
-    member = context.member
-    if kind == "grade":
-        return member.has(GRADE_CLASS)
-    return kind not in ("set up", "add students", "release") or member.role == TEACHER
-
-
-def _find_first(rows: Sequence[StudentStanding], kind: str) -> str:
-    """Return the key of the first student or group of a kind; "" if there is none."""
-    return next((one.key for one in rows if kind in one.kinds), "")
-
-
 # --- Actions on several students or groups at once: the same as on the page of each --------------
-
 
 _MOST = 20_000  # fields of a form: a key for each student, and what is done
 
 
-def _read_chosen(context: RequestContext, db: Connection) -> list[str]:
+def _read_chosen(context: access.Context, db: Connection) -> list[str]:
     """Return the keys that are ticked in the table, or all that it shows.
 
     Raises:
@@ -176,20 +157,13 @@ def _read_chosen(context: RequestContext, db: Connection) -> list[str]:
     return [*chosen]
 
 
-def _back_to_list(context: RequestContext) -> Response:
+def _back_to_list(context: access.Context) -> Response:
     view = standings.read_view(context.request.query_params)
-    place = context.assignment_page
-    return RedirectResponse(f"{place}{view.query()}#class", 303)
+    return RedirectResponse(f"{context.assignment_page}{view.query()}#class", 303)
 
 
-@ROUTES.at(
-    "POST",
-    f"{_PATH}/class/extension",
-    access.require_permission(EXTEND),
-    most=access.Form(fields=_MOST, page=show),
-)
+@ROUTES.form(f"{_PATH}/class/extension", access.require_permission(EXTEND), show, fields=_MOST)
 def extend_chosen(context: access.Context) -> Response:
-    """Give some students or groups a deadline of their own."""
     if not context.field("deadline"):
         raise UsageError("deadline: choose one first")
     with context.acting() as act:
@@ -198,23 +172,15 @@ def extend_chosen(context: access.Context) -> Response:
     return _back_to_list(context)
 
 
-@ROUTES.at(
-    "POST",
-    f"{_PATH}/class/comment",
-    access.require_permission(COMMENT),
-    most=access.Form(fields=_MOST, page=show),
-)
+@ROUTES.form(f"{_PATH}/class/comment", access.require_permission(COMMENT), show, fields=_MOST)
 def comment_on_chosen(context: access.Context) -> Response:
-    """Say the same to some students or groups."""
     with context.acting() as act:
         for key in _read_chosen(context, act.db):
             gradings.comment(act, context.assigned, key, context.field("text"))
     return _back_to_list(context)
 
 
-@ROUTES.at(
-    "POST", f"{_PATH}/class/check", access.STAFF_ONLY, most=access.Form(fields=_MOST, page=show)
-)
+@ROUTES.form(f"{_PATH}/class/check", access.STAFF_ONLY, show, fields=_MOST)
 def check_chosen(context: access.Context) -> Response:
     """Check those submissions of some students or groups again in which the service failed."""
     with context.acting() as act:
@@ -236,9 +202,6 @@ def check_again(act: AuditedTransaction, upload: str) -> None:
     for job in queue.of(act.db, upload):
         if queue.begin_anew(act.db, job.id):
             act.note("checked again", upload)
-
-
-# --- The submissions of a student or group -------------------------------------------------------
 
 
 class UploadLine(NamedTuple):
@@ -263,7 +226,7 @@ def list_uploads(
     return [
         UploadLine(
             one,
-            upload_state(one, jobs.get(one.id)),
+            status.upload_state(one, jobs.get(one.id)),
             places.get(one.id, ""),
             refusal(one),
             deadlines.describe_late(rule, one.at),
@@ -272,22 +235,18 @@ def list_uploads(
     ]
 
 
-def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
-    """Return the way to a page of an assignment."""
-    course = context.course_page
-    own = f"{course}/assignments/{context.assigned.id}"
+def crumbs(context: access.Context, last: str = "") -> list[tuple[str, str]]:
+    own = (context.assigned.title, context.assignment_page)
     more = [(last, "")] if last else []
-    return [(context.course.title, course), (context.assigned.title, own), *more]
+    return [(context.course.title, context.course_page), own, *more]
 
 
-@ROUTES.at(
-    "POST", f"{_PATH}/uploads", access.STUDENTS, most=access.Form(files=forms.MOST, page=show)
-)
+@ROUTES.form(f"{_PATH}/uploads", access.STUDENTS, show, files=forms.MOST)
 def hand_in(context: access.Context) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
     service = context.service
     archive = own_files.assignment_of(service.settings, context.assigned).archive
-    with receive_files(context, archive.folder) as found:
+    with forms.receive_files(context, archive.folder) as found:
         name = archive.name if found.is_packed else found.name
         kept = submissions.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(context.by) as act:
@@ -301,29 +260,24 @@ def hand_in(context: access.Context) -> Response:
     return RedirectResponse(f"{context.assignment_page}/uploads/{upload.id}", 303)
 
 
-@ROUTES.at(
-    "POST", f"{_PATH}/source", access.TEACHERS, most=access.Form(files=forms.MOST, page=show)
-)
+@ROUTES.form(f"{_PATH}/source", access.TEACHERS, show, files=forms.MOST)
 def replace(context: access.Context) -> Response:
     """Take a newer upload of an assignment in the place of the one before."""
     settings = context.settings
     with (
-        receive_files(context) as found,
+        forms.receive_files(context) as found,
         own_files.unpack(settings, found.path, found.name) as (place, _),
         context.acting() as act,
     ):
-        private_cases.let_measure(
-            act, settings, own_files.replace(act, settings, context.assigned, place)
-        )
+        made = own_files.replace(act, settings, context.assigned, place)
+        private_cases.let_measure(act, settings, made)
     return RedirectResponse(context.assignment_page, 303)
 
 
-@ROUTES.at(
-    "POST", f"{_PATH}/overlay", access.TEACHERS, most=access.Form(files=forms.MOST, page=show)
-)
+@ROUTES.form(f"{_PATH}/overlay", access.TEACHERS, show, files=forms.MOST)
 def take_overlay(context: access.Context) -> Response:
     """Take the folder that submissions get beside them, in the place of the one before."""
     service = context.service
-    with receive_files(context) as found, service.database.acting(context.by) as act:
+    with forms.receive_files(context) as found, service.database.acting(context.by) as act:
         own_files.take_overlay(act, service.settings, context.assigned, found.path, found.name)
     return RedirectResponse(context.assignment_page, 303)

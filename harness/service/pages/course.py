@@ -1,86 +1,61 @@
-"""Courses and their assignments: listed, changed or removed; small files of forms."""
+"""Courses and their assignments: listed, changed or removed."""
 
 import datetime
 import secrets
 import time
-from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
-from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
-from harness.service.courses import changes, making, own_files, submissions
-from harness.service.courses.changes import Change
-from harness.service.courses.roster_files import show_name
+from harness.service.courses import changes, making, own_files, standings, submissions
 from harness.service.jobs import checklist
 from harness.service.local_times import keep_same, read_seconds
 from harness.service.pages import assignment, forms
-from harness.service.pages.assignment import StudentStanding
 from harness.service.records import Course, CourseAssignment
 from harness.service.storage import courses
 from harness.service.web import rendering
-from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Context, Form, Routes
-from harness.service.web.request_context import RequestContext
+from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Context, Routes
 
 ROUTES = Routes()
 
 
 @ROUTES.at("GET", "/courses/new", ADMINS)
 def show_new(context: Context) -> Response:
-    """Show the form of a new course."""
     once = context.field("once") or secrets.token_hex(32)
     return rendering.page(context, "course_new.html", [("New course", "")], once=once)
 
 
-@ROUTES.at("POST", "/courses", ADMINS, most=Form(page=show_new))
+@ROUTES.form("/courses", ADMINS, show_new)
 def make(context: Context) -> Response:
-    """Make a course."""
     title, once = context.field("title"), context.field("once")
     with context.acting() as act:
 
         def find(name: str) -> Course | None:
             return courses.COURSES.find(act.db, id=name)
 
-        made = making.make_once(
-            act, once, ("course", title), find, lambda: making.course(act, title)
-        )
+        sent = ("course", title)
+        made = making.make_once(act, once, sent, find, lambda: making.course(act, title))
     return RedirectResponse(f"/courses/{made.id}", 303)
 
 
 @ROUTES.at("GET", "/courses/{course}", MEMBERS)
 def show(context: Context) -> Response:
-    """Show the assignments of a course."""
     with context.reading() as db:
         every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=context.course.id)
         found = [one for one in every if context.is_staff or not one.hidden]
-        own = {one.id: _find_standing(db, context, one) for one in found}
-        chips = {one.id: _list_chips(db, context, one) for one in found}
-    return rendering.page(
-        context,
-        "course.html",
-        [(context.course.title, "")],
-        assignments=found,
-        own=own,
-        chips=chips,
-    )
+        own = {
+            one.id: standings.standing_of(db, one, context.member.submits_as)
+            for one in found
+            if not context.is_staff
+        }
+        chips = {one.id: _list_chips(db, context, one) for one in found if context.is_staff}
+    trail = [(context.course.title, "")]
+    return rendering.page(context, "course.html", trail, assignments=found, own=own, chips=chips)
 
 
-def _find_standing(
-    db: Connection, context: RequestContext, one: CourseAssignment
-) -> StudentStanding | None:
-    """Return where the student who asks stands with an assignment; None: one of the staff asks."""
-    if context.is_staff:
-        return None
-    return assignment.standing_of(db, one, context.member.submits_as)
-
-
-def _list_chips(
-    db: Connection, context: RequestContext, one: CourseAssignment
-) -> list[tuple[str, str]]:
+def _list_chips(db: Connection, context: Context, one: CourseAssignment) -> list[tuple[str, str]]:
     """Return how far an assignment is, for its staff: kinds of chips, and their words."""
-    if not context.is_staff:
-        return []
     missing = not checklist.load(db, context.settings, one).is_ready
     is_closed = bool(one.closes) and read_seconds(one.closes) < time.time()
     open_ = ("off", "Closed") if is_closed else ("good", "Open")
@@ -91,40 +66,11 @@ def _list_chips(
     ]
 
 
-class SmallFile(NamedTuple):
-    """A small file in a form."""
-
-    name: str  # as the disk of its owner has it, without folders
-    data: bytes
-
-
-def read_upload(context: RequestContext, largest: int) -> SmallFile | None:
-    """Return the small file in a form; None if no file was chosen.
-
-    Raises:
-        UsageError: it is too large.
-    """
-    file = context.form.get("file")
-    if not isinstance(file, UploadFile) or not file.filename:
-        return None
-    name, size = show_name(file.filename), file.size or 0
-    if size > largest:
-        raise UsageError(f"{name}: found {size:,} bytes, expected at most {largest:,}")
-    return SmallFile(name, file.file.read())
-
-
-def attachment(name: str, data: bytes, kind: str = "application/octet-stream") -> Response:
-    """Return a file that a browser saves and never shows. ``name``: of our own choice."""
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(data, media_type=kind, headers=headers)
-
-
 # --- The course folder that submissions run with -------------------------------------------------
 
 
 @ROUTES.at("GET", "/courses/{course}/assignments/{assignment}/course-folder", TEACHERS)
 def show_course_folder(context: Context) -> Response:
-    """Show the form by which the course folder of an assignment is sent."""
     settings, assigned = context.settings, context.assigned
     return rendering.page(
         context,
@@ -144,7 +90,6 @@ _DATES = ("opens", "deadline", "closes", "deduction", "grace")
 
 @ROUTES.at("GET", f"{_ONE}/change", TEACHERS)
 def show_change(context: Context) -> Response:
-    """Show the forms by which an assignment is changed or removed."""
     settings = context.settings
     with context.reading() as db:
         kept = changes.list_kept(db, context.assigned)
@@ -156,29 +101,11 @@ def show_change(context: Context) -> Response:
     )
 
 
-@ROUTES.at("POST", f"{_ONE}/change", TEACHERS, most=Form(page=show_change))
+@ROUTES.form(f"{_ONE}/change", TEACHERS, show_change)
 def change_assignment(context: Context) -> Response:
     """Change an assignment, once it was seen what changes for those who have submitted."""
-    wanted, filled = _read_dates(context), context.field("filled") or None
-    # Before the dates are judged, which may fit no longer.
-    changes.values_of(context.assigned).require(filled)
-    with context.acting() as act:
-        planned = changes.plan(act.db, context.assigned, wanted)
-        is_to_be_seen = _moves_dates(context.assigned, planned) and bool(
-            planned.ended or changes.list_kept(act.db, context.assigned)
-        )
-        seen = context.field("seen")
-        if not is_to_be_seen or seen:
-            changes.change(act, context.assigned, wanted, seen or None, filled)
-            return RedirectResponse(context.assignment_page, 303)
-    trail = assignment.crumbs(context, "Change")
-    return rendering.page(context, "assignment_change_seen.html", trail, planned=planned)
-
-
-def _read_dates(context: RequestContext) -> CourseAssignment:
-    """Return the assignment as the form wants it."""
     now = context.assigned
-    return now._replace(
+    wanted = now._replace(
         title=context.field("title"),
         opens=keep_same(context.field("opens"), now.opens),
         deadline=keep_same(context.field("deadline"), now.deadline),
@@ -187,13 +114,21 @@ def _read_dates(context: RequestContext) -> CourseAssignment:
         grace=making.read_grace(context.field("grace"), 0),
         hidden=context.is_ticked("hidden"),
     )
+    filled, seen = context.field("filled") or None, context.field("seen")
+    # Before the dates are judged, which may fit no longer.
+    changes.values_of(now).require(filled)
+    with context.acting() as act:
+        planned = changes.plan(act.db, now, wanted)
+        moves_dates = any(getattr(now, name) != getattr(planned.made, name) for name in _DATES)
+        is_to_be_seen = moves_dates and bool(planned.ended or changes.list_kept(act.db, now))
+        if not is_to_be_seen or seen:
+            changes.change(act, now, wanted, seen or None, filled)
+            return RedirectResponse(context.assignment_page, 303)
+    trail = assignment.crumbs(context, "Change")
+    return rendering.page(context, "assignment_change_seen.html", trail, planned=planned)
 
 
-def _moves_dates(now: CourseAssignment, change: Change) -> bool:
-    return any(getattr(now, name) != getattr(change.made, name) for name in _DATES)
-
-
-@ROUTES.at("POST", f"{_ONE}/remove", TEACHERS, most=Form(page=show_change))
+@ROUTES.form(f"{_ONE}/remove", TEACHERS, show_change)
 def remove_assignment(context: Context) -> Response:
     """Remove an assignment that nobody has submitted to."""
     _require_tick(context)
@@ -203,23 +138,21 @@ def remove_assignment(context: Context) -> Response:
     return RedirectResponse(context.course_page, 303)
 
 
-def _require_tick(context: RequestContext) -> None:
+def _require_tick(context: Context) -> None:
     if not forms.is_sure(context):
         raise UsageError("to remove it, tick that you want this")
 
 
 @ROUTES.at("GET", f"{_COURSE}/settings", TEACHERS)
 def show_course(context: Context) -> Response:
-    """Show the forms by which a course is renamed or removed."""
     with context.reading() as db:
         kept = changes.list_kept_in_course(db, context.course)
         students = courses.students(db, context.course.id)
         found = courses.ASSIGNMENTS.all(db, "title", course=context.course.id)
-    trail = [(context.course.title, context.course_page), ("Settings", "")]
     return rendering.page(
         context,
         "course_change.html",
-        trail,
+        [(context.course.title, context.course_page), ("Settings", "")],
         kept=kept,
         students=students,
         assignments=found,
@@ -227,16 +160,15 @@ def show_course(context: Context) -> Response:
     )
 
 
-@ROUTES.at("POST", f"{_COURSE}/change", TEACHERS, most=Form(page=show_course))
+@ROUTES.form(f"{_COURSE}/change", TEACHERS, show_course)
 def rename_course(context: Context) -> Response:
-    """Give a course another title."""
     with context.acting() as act:
         filled = context.field("filled") or None
         changes.rename_course(act, context.course, context.field("title"), filled)
     return RedirectResponse(context.course_page, 303)
 
 
-@ROUTES.at("POST", f"{_COURSE}/remove", TEACHERS, most=Form(page=show_course))
+@ROUTES.form(f"{_COURSE}/remove", TEACHERS, show_course)
 def remove_course(context: Context) -> Response:
     """Remove a course that nobody has submitted in."""
     _require_tick(context)

@@ -1,6 +1,4 @@
-"""Forms: files and folders that are sent, the second question before a removal, and states."""
-
-from __future__ import annotations
+"""Forms: files and folders that are sent, the second question before a removal."""
 
 import gzip
 import shutil
@@ -15,11 +13,9 @@ from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
-from harness.service.courses.submissions import refusal
-from harness.service.records import DONE, FAULT, HELD, Job, Upload
+from harness.service.courses.roster_files import show_name
 from harness.service.web import rendering
-from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import RequestContext
+from harness.service.web.access import FORM_TOKEN, Context
 
 _PIECE = 1 << 20
 
@@ -33,7 +29,7 @@ class SentArchive(NamedTuple):
 
 
 @contextmanager
-def receive_files(context: RequestContext, folder: str = "") -> Iterator[SentArchive]:
+def receive_files(context: Context, folder: str = "") -> Iterator[SentArchive]:
     """Give the field ``file`` of a form, or its ``files``, packed.
 
     ``folder``: what a folder is called in the archive; by default as its sender calls it.
@@ -42,7 +38,9 @@ def receive_files(context: RequestContext, folder: str = "") -> Iterator[SentArc
         UsageError: there is neither; or both, and nobody knows which is meant.
     """
     with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".upload-") as copy:
-        file, loose = context.form.get("file"), list(_loose(context))
+        files = [one for one in context.form.getlist("files") if isinstance(one, UploadFile)]
+        loose = [UploadedFile(f.filename, f.file, f.size or 0) for f in files if f.filename]
+        file = context.form.get("file")
         if isinstance(file, UploadFile) and file.filename:
             if loose:
                 raise UsageError("choose an archive or a folder, not both")
@@ -58,15 +56,30 @@ def receive_files(context: RequestContext, folder: str = "") -> Iterator[SentArc
         yield found
 
 
-def _loose(context: RequestContext) -> Iterator[UploadedFile]:
-    for one in context.form.getlist("files"):
-        if isinstance(one, UploadFile) and one.filename:
-            yield UploadedFile(one.filename, one.file, one.size or 0)
+class SmallFile(NamedTuple):
+    """A small file in a form."""
+
+    name: str  # as the disk of its owner has it, without folders
+    data: bytes
+
+
+def read_upload(context: Context, largest: int) -> SmallFile | None:
+    """Return the small file in a form; None if no file was chosen.
+
+    Raises:
+        UsageError: it is too large.
+    """
+    file = context.form.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        return None
+    name, size = show_name(file.filename), file.size or 0
+    if size > largest:
+        raise UsageError(f"{name}: found {size:,} bytes, expected at most {largest:,}")
+    return SmallFile(name, file.file.read())
 
 
 # --- The files of a folder as the archive that an assignment wants -------------------------------
 # What is packed goes the way of every archive: it is taken in as if its owner had packed it.
-
 
 MOST = 2000  # files
 _LONGEST = 200  # characters of a path
@@ -91,7 +104,11 @@ def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
         UsageError: there is nothing to be packed, or a name that is not one.
     """
     found = {_path(one): one for one in files}
-    kept = {path: one for path, one in found.items() if not _is_left_behind(path)}
+    kept = {
+        path: one
+        for path, one in found.items()
+        if not any(part.startswith(".") or part in _LEFT_BEHIND for part in path.parts)
+    }
     if not kept:
         raise UsageError("your upload has no files: choose an archive, or a folder")
     tops = {path.parts[0] for path in kept if len(path.parts) > 1}
@@ -102,7 +119,9 @@ def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
     ):
         for path in sorted(kept):
             inside = PurePosixPath(*path.parts[1:]) if is_within else path
-            _add(tar, f"{folder}/{inside}", kept[path])
+            member = tarfile.TarInfo(f"{folder}/{inside}")
+            member.size = kept[path].size
+            tar.addfile(member, kept[path].content)
 
 
 def _path(file: UploadedFile) -> PurePosixPath:
@@ -115,18 +134,7 @@ def _path(file: UploadedFile) -> PurePosixPath:
     return path
 
 
-def _is_left_behind(path: PurePosixPath) -> bool:
-    return any(part.startswith(".") or part in _LEFT_BEHIND for part in path.parts)
-
-
-def _add(tar: tarfile.TarFile, name: str, file: UploadedFile) -> None:
-    member = tarfile.TarInfo(name)
-    member.size = file.size
-    tar.addfile(member, file.content)
-
-
 # --- Ask once more before something is removed or withdrawn: a page with a button, without script
-
 
 _SURE = "sure"
 
@@ -141,14 +149,12 @@ class SecondQuestion(NamedTuple):
     words: str = ""  # of what it is about
 
 
-def is_sure(context: RequestContext) -> bool:
+def is_sure(context: Context) -> bool:
     """Whether a form says that this is wanted: by a tick, or by the page of a question."""
     return context.field(_SURE) == "yes"
 
 
-def ask_again(
-    context: RequestContext, trail: rendering.Crumbs, question: SecondQuestion
-) -> Response:
+def ask_again(context: Context, trail: rendering.Crumbs, question: SecondQuestion) -> Response:
     """Return the page of a question; its button sends the form once more, with a yes."""
     left_out = (FORM_TOKEN, _SURE)
     sent = [
@@ -157,26 +163,3 @@ def ask_again(
         if isinstance(value, str) and name not in left_out
     ]
     return rendering.page(context, "question.html", trail, question=question, sent=sent, yes=_SURE)
-
-
-# --- How far an upload is, in words --------------------------------------------------------------
-
-
-_STATES = {
-    "": "received",
-    DONE: "checked",
-    FAULT: "could not be checked",
-    HELD: "kept, not checked yet",
-}
-
-
-def upload_state(upload: Upload, job: Job | None) -> str:
-    """Return how far an upload is; ``job``: the one that checks it."""
-    if upload.withdrawn:
-        return "withdrawn"
-    if refusal(upload):
-        return "refused"
-    if job is None:
-        return _STATES[""]
-    waiting = "being checked" if upload.record else "waiting to be checked"
-    return _STATES.get(job.state, waiting)

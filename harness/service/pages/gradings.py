@@ -16,22 +16,14 @@ from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.match.tournament import SWISS
 from harness.service import machines, records
-from harness.service.courses import gradebooks, gradings, own_files
-from harness.service.courses.deadlines import list_open_dates
-from harness.service.courses.gradings import (
-    SharedOverride,
-    format_counting_mark,
-    list_outdated,
-    shared_overrides,
-)
+from harness.service.courses import deadlines, gradebooks, gradings, own_files
+from harness.service.courses.gradings import format_counting_mark
 from harness.service.jobs import previews, tournaments
 from harness.service.pages import assignment, forms
-from harness.service.pages.course import SmallFile, attachment, read_upload
-from harness.service.pages.forms import SecondQuestion
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import access, rendering
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, require_found
 from harness.text import natural_order
 from harness.work import canonical_json
 
@@ -51,12 +43,7 @@ class Row(NamedTuple):
     page: str = ""  # the key of whose page to look at; "" if all have left the course
 
 
-@ROUTES.at(
-    "POST",
-    f"{_ALL}/gradings",
-    access.require_permission(records.GRADE_CLASS),
-    most=access.Form(page=assignment.show),
-)
+@ROUTES.form(f"{_ALL}/gradings", access.require_permission(records.GRADE_CLASS), assignment.show)
 def begin(context: access.Context) -> Response:
     """Grade all that was submitted."""
     public_only = context.is_ticked("public_only")
@@ -72,34 +59,33 @@ def begin(context: access.Context) -> Response:
 
 @ROUTES.at("GET", _ONE, access.STAFF_ONLY)
 def show(context: access.Context) -> Response:
-    """Show a grading."""
+    grading, settings, assigned = context.grading, context.settings, context.assigned
     with context.reading() as db:
-        jobs = queue.of(db, context.grading.id)
-        rows = _rows(db, context.grading, context.course.id)
-        state = gradings.state(db, context.grading)
-        later = gradings.find_later(db, context.grading)
-        outdated = [] if later else list_outdated(db, context.grading)
-        open_dates = list_open_dates(db, context.assigned, datetime.datetime.now())
-    folder = context.grading_folder
+        jobs = queue.of(db, grading.id)
+        rows = _rows(db, grading, context.course.id)
+        state = gradings.state(db, grading)
+        later = gradings.find_later(db, grading)
+        outdated = [] if later else gradings.list_outdated(db, grading)
+        open_dates = deadlines.list_open_dates(db, assigned, datetime.datetime.now())
+    folder, played, done = context.grading_folder, _tournament(context), grading.concluded
     return rendering.page(
         context,
         "grading.html",
         assignment.crumbs(context, "Grading"),
         is_running=state == "running",
         left=queue.count_unfinished(jobs, records.GRADE),
-        stuck=machines.complaint(context.settings),
-        distrusted=_set_aside_since(context),
+        stuck=machines.complaint(settings),
+        # Machines that were set aside after a grading; those in it ran nothing for it.
+        distrusted=machines.set_aside(settings, done) if done else [],
         faults=[one for one in jobs if one.state == records.FAULT],
-        plays=tournaments.can_play(own_files.assignment_of(context.settings, context.assigned)),
+        plays=tournaments.can_play(own_files.assignment_of(settings, assigned)),
         is_playing=queue.count_unfinished(jobs, records.TOURNAMENT) > 0,
-        has_played=tournaments.has_pages(_tournament(context)),
+        has_played=tournaments.has_pages(played),
         formats=tournaments.FORMATS,
-        tournament=tournaments.load_choice(_tournament(context)),
+        tournament=tournaments.load_choice(played),
         is_exporting=queue.count_unfinished(jobs, records.EXPORT) > 0,
-        changes=json.loads(context.grading.changes),
-        doubts=[]
-        if context.grading.public_only
-        else previews.find_now(context.settings, context.assigned),
+        changes=json.loads(grading.changes),
+        doubts=[] if grading.public_only else previews.find_now(settings, assigned),
         marks=rows,
         outdated=outdated,
         later=later,
@@ -107,79 +93,64 @@ def show(context: access.Context) -> Response:
         names=sorted(gradings.names(folder), key=natural_order),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
-        rosters=gradebooks.kept_rosters(context.settings, context.course.id),
+        rosters=gradebooks.kept_rosters(settings, context.course.id),
     )
-
-
-def _set_aside_since(context: RequestContext) -> list[str]:
-    """Return the machines that were set aside after a grading; those in it ran nothing for it."""
-    done = context.grading.concluded
-    return machines.set_aside(context.settings, done) if done else []
 
 
 def _rows(db: Connection, grading: records.Grading, course: str) -> list[Row]:
     """Return a line for each mark, and for each student of the course who got none."""
     own = uploads.overrides(db, grading.assignment)
-    got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id)
     students: dict[str, list[str]] = {}
-    for each in got:
-        students.setdefault(each.key, []).append(each.student)
-    marked = [
-        _row(each, shared_overrides(own, students.get(each.key, [])))
-        for each in sorted(
-            uploads.MARKS.all(db, grading=grading.id), key=lambda each: natural_order(each.key)
+    for got in uploads.RECEIVED_BY.all(db, "student", grading=grading.id):
+        students.setdefault(got.key, []).append(got.student)
+    present, rows = {each.submits_as for each in courses.students(db, course)}, []
+    found = uploads.MARKS.all(db, grading=grading.id)
+    for mark in sorted(found, key=lambda each: natural_order(each.key)):
+        marks = canonical_json.loads(Marks, mark.marks)
+        told = (
+            f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
+            for o in gradings.shared_overrides(own, students.get(mark.key, []))
         )
+        page = mark.key if mark.key in present else ""
+        computed = format_counting_mark(marks, None)
+        rows.append(Row(mark.key, computed, marks.note, "; ".join(told), page))
+    return rows + [
+        Row(each.member.key, "none", each.why, "", each.member.submits_as)
+        for each in gradings.list_unmarked(db, grading, course)
     ]
-    newcomers = gradings.list_unmarked(db, grading, course)
-    present = {each.submits_as for each in courses.students(db, course)}
-    linked = [row._replace(page=row.key if row.key in present else "") for row in marked]
-    return linked + [
-        Row(each.member.key, "none", each.why, "", each.member.submits_as) for each in newcomers
-    ]
-
-
-def _row(mark: records.StudentMark, overrides: list[SharedOverride]) -> Row:
-    marks = canonical_json.loads(Marks, mark.marks)
-    told = (
-        f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
-        for o in overrides
-    )
-    return Row(mark.key, format_counting_mark(marks, None), marks.note, "; ".join(told))
 
 
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)
 def show_export(context: access.Context) -> Response:
-    """Give a page or a sheet of a grading."""
-    return serve_file(context.grading_folder, context.request.path_params["name"])
+    return serve_file(context.grading_folder, context.part("name"))
 
 
-@ROUTES.at("POST", f"{_ONE}/release", access.TEACHERS, most=access.Form(page=show))
+@ROUTES.form(f"{_ONE}/release", access.TEACHERS, show)
 def release(context: access.Context) -> Response:
     """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
     is_early, leaves = (context.field(one) == "yes" for one in ("early", "unchanged"))
     with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
             gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
-            question = SecondQuestion(
+            question = forms.SecondQuestion(
                 f"Release the marks of {context.assigned.title}?",
                 "Students then see their mark and the feedback. This cannot be undone.",
                 "Yes, release the marks",
                 context.grading_page,
             )
-            return forms.ask_again(
-                context, assignment.crumbs(context, "Release the marks"), question
-            )
+            trail = assignment.crumbs(context, "Release the marks")
+            return forms.ask_again(context, trail, question)
         gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
     return RedirectResponse(context.grading_page, 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/accept", access.TEACHERS, most=access.Form(page=show))
+@ROUTES.form(f"{_ONE}/accept", access.TEACHERS, show)
 def accept(context: access.Context) -> Response:
     """Change the marks in force that would change."""
     return _act(context, gradings.accept)
 
 
-@ROUTES.at("POST", f"{_ONE}/again", access.TEACHERS, most=access.Form(page=show))
+@ROUTES.form(f"{_ONE}/again", access.TEACHERS, show)
 def again(context: access.Context) -> Response:
     """Try again what the harness failed in."""
     return _act(context, gradings.try_again)
@@ -193,20 +164,14 @@ def _act(
     return RedirectResponse(context.grading_page, 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/tournament", access.TEACHERS, most=access.Form(page=show))
+@ROUTES.form(f"{_ONE}/tournament", access.TEACHERS, show)
 def begin_tournament(context: access.Context) -> Response:
-    """Let the submissions play each other."""
     settings, assigned = context.settings, context.assigned
     choice = context.field("points"), context.field("format") or SWISS
     return _act(context, lambda act, one: tournaments.begin(act, settings, assigned, one, choice))
 
 
-@ROUTES.at(
-    "POST",
-    f"{_ONE}/tournament/count",
-    access.require_permission(records.OVERRIDE),
-    most=access.Form(page=show),
-)
+@ROUTES.form(f"{_ONE}/tournament/count", access.require_permission(records.OVERRIDE), show)
 def count_tournament(context: access.Context) -> Response:
     """Let ranks count in marks."""
     assigned, folder = context.assigned, _tournament(context)
@@ -215,19 +180,19 @@ def count_tournament(context: access.Context) -> Response:
 
 @ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", access.STAFF_ONLY)
 def show_tournament(context: access.Context) -> Response:
-    """Give a page or the table of the tournament."""
-    return serve_file(_tournament(context), context.request.path_params["name"])
+    return serve_file(_tournament(context), context.part("name"))
 
 
 def _tournament(context: RequestContext) -> Path:
     return tournaments.folder_in(context.settings, context.grading)
 
 
-@ROUTES.at("POST", f"{_ONE}/gradebooks", access.TEACHERS, most=access.Form(page=show))
+@ROUTES.form(f"{_ONE}/gradebooks", access.TEACHERS, show)
 def take_gradebook(context: access.Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
-    file = read_upload(context, gradebooks.LARGEST)
-    sent = file or SmallFile("", b"")  # the one of the roster
+    sent = forms.read_upload(context, gradebooks.LARGEST) or forms.SmallFile(
+        "", b""
+    )  # the one of the roster
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
     with context.acting() as act:
         gradebooks.take(act, context.settings, context.assigned, context.grading, own)
@@ -236,11 +201,9 @@ def take_gradebook(context: access.Context) -> Response:
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", access.TEACHERS)
 def show_gradebook(context: access.Context) -> Response:
-    """Give a gradebook of a platform, filled in."""
-    path = gradebooks.filled(context.grading_folder, context.request.path_params["name"])
-    if path is None:
-        raise RequestRefused(404, "there is no such gradebook")
-    return attachment(path.name, path.read_bytes(), "text/csv")
+    found = gradebooks.filled(context.grading_folder, context.part("name"))
+    path = require_found(found, "there is no such gradebook")
+    return rendering.attachment(path.name, path.read_bytes(), "text/csv")
 
 
 @ROUTES.at("GET", f"{_ONE}/given", access.STAFF_ONLY)
@@ -251,21 +214,15 @@ def marks_given(context: access.Context) -> Response:
         marked = {one.key: one for one in uploads.MARKS.all(db, grading=context.grading.id)}
         own = uploads.overrides(db, context.grading.assignment)
     rows = [["student", "group", "computed", "given", "of", "reason"]]
-    rows += [
-        _line(one, canonical_json.loads(Marks, marked[one.key].marks), own.get(one.student))
-        for one in got
-    ]
-    return attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
-
-
-def _line(
-    recipient: records.MarkRecipient, marks: Marks, override: records.Override | None
-) -> list[str]:
-    computed = "" if marks.withheld else decimal(marks.total)
-    points = decimal(Fraction(override.points)) if override else computed
-    reason = override.reason if override else ""
-    group = recipient.key if recipient.key != recipient.student else ""
-    return [recipient.student, group, computed, points, decimal(marks.of), reason]
+    for one in got:
+        marks = canonical_json.loads(Marks, marked[one.key].marks)
+        override = own.get(one.student)
+        group = one.key if one.key != one.student else ""
+        computed = "" if marks.withheld else decimal(marks.total)
+        points = decimal(Fraction(override.points)) if override else computed
+        reason = override.reason if override else ""
+        rows.append([one.student, group, computed, points, decimal(marks.of), reason])
+    return rendering.attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
 
 
 def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> Response:
@@ -273,13 +230,12 @@ def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> R
 
     ``update``: makes the page that is shown of the one that was written.
     """
-    path = gradings.path_of_file(folder, name)
-    if path is None:
-        raise RequestRefused(404, "there is no such file")
+    path = require_found(gradings.path_of_file(folder, name), "there is no such file")
     data = path.read_bytes()
     if path.suffix != ".html":
-        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-        return attachment(re.sub(r"[^\w.-]", "_", path.name, flags=re.ASCII), data, kind)
+        kind = mimetypes.guess_type(path.name)[0] or rendering.BYTES
+        saved = re.sub(r"[^\w.-]", "_", path.name, flags=re.ASCII)
+        return rendering.attachment(saved, data, kind)
     policy = _POLICY.search(data)
     own = policy[1].decode() if policy else "default-src 'none'"
     headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}

@@ -10,7 +10,6 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -27,13 +26,11 @@ from harness.service.courses import making, own_files
 from harness.service.jobs import private_cases
 from harness.service.local_times import describe_date, to_field
 from harness.service.pages import forms
-from harness.service.pages.forms import receive_files
 from harness.service.records import CourseAssignment
 from harness.service.storage import courses
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import TEACHERS, Context, Form, Routes
-from harness.service.web.request_context import RequestContext
+from harness.service.web.access import TEACHERS, Context, Routes
 
 ROUTES = Routes()
 _ALL = "/courses/{course}/assignments"
@@ -53,7 +50,6 @@ _SEEN = {
 
 @ROUTES.at("GET", _NEW, TEACHERS)
 def choose(context: Context) -> Response:
-    """Show the first step: which assignment."""
     context = _with_query(context)
     every = [
         (one.key, one.title, _describe(one)) for one in map(assignments.find, shipped.names())
@@ -61,8 +57,9 @@ def choose(context: Context) -> Response:
     own = "with assignment.toml, its case files and, if you like, the reference engine"
     every.append((own_files.OWN, "A folder of your own", own))
     carried = {"once": secrets.token_hex(32), **_carry(context, "source")}
+    place = f"{context.course_page}/assignments/new/dates"
     choices = [
-        (f"{_address(context)}/new/dates?{urlencode({**carried, 'source': key})}", title, words)
+        (f"{place}?{urlencode({**carried, 'source': key})}", title, words)
         for key, title, words in every
     ]
     return _page(context, "which", choices=choices)
@@ -78,11 +75,10 @@ def _describe(assignment: Assignment) -> str:
 
 @ROUTES.at("GET", f"{_NEW}/dates", TEACHERS)
 def set_dates(context: Context) -> Response:
-    """Show the second step: the title and the dates."""
     return _show_dates(_with_query(context))
 
 
-def _show_dates(context: RequestContext, status: int = 200) -> Response:
+def _show_dates(context: Context, status: int = 200) -> Response:
     source = _source(context)
     return _page(
         context,
@@ -95,7 +91,7 @@ def _show_dates(context: RequestContext, status: int = 200) -> Response:
     )
 
 
-def _propose(context: RequestContext, source: str) -> dict[str, str]:
+def _propose(context: Context, source: str) -> dict[str, str]:
     """Return what the form is filled with: what was typed before, else sensible dates.
 
     What a folder of one's own says is not known yet; where nothing is typed, it stands.
@@ -127,7 +123,7 @@ def set_visibility(context: Context) -> Response:
     return show_last(_move_closing(_with_query(context)))
 
 
-def _move_closing(context: RequestContext) -> RequestContext:
+def _move_closing(context: Context) -> Context:
     """Return a request in which a proposed time to close goes along with another deadline."""
     names = ("deadline", "closes")
     try:
@@ -143,61 +139,52 @@ def _move_closing(context: RequestContext) -> RequestContext:
     return replace(context, form=FormData({**typed, "closes": moved, "proposed": ""}))
 
 
-def _check(context: RequestContext) -> None:
-    wanted = _read(context)
-    # A folder of one's own may give the title that is not typed.
-    making.check(wanted._replace(title=wanted.title or wanted.source, grace=max(wanted.grace, 0)))
-
-
-def show_last(context: RequestContext) -> Response:
+def show_last(context: Context) -> Response:
     """Show the third step, with what was typed; the second one if a date cannot be taken."""
     try:
-        _check(context)
+        wanted = _read(context)  # a folder of one's own may give the title that is not typed
+        title, grace = wanted.title or wanted.source, max(wanted.grace, 0)
+        making.check(wanted._replace(title=title, grace=grace))
     except UsageError as error:
         return _show_dates(replace(context, why=context.why or str(error)), 422)
     source = _source(context)
     is_own = source == own_files.OWN
-    found = None if is_own else assignments.find(source)
-    wanted = _read(context)
+    unset = "as assignment.toml says" if is_own else "none"
     dates = [
         ("Title", wanted.title or "as assignment.toml says"),
         ("Opens", describe_date(wanted.opens) or "at once"),
-        ("Deadline", describe_date(wanted.deadline) or _unset(is_own=is_own)),
-        ("Closed after", describe_date(wanted.closes) or _unset(is_own=is_own)),
+        ("Deadline", describe_date(wanted.deadline) or unset),
+        ("Closed after", describe_date(wanted.closes) or unset),
     ]
     return _page(
         context,
         "visibility",
         dates=dates,
         is_own=is_own,
-        private=_SEEN[found.cases.private_visible] if found else "",
+        private="" if is_own else _SEEN[assignments.find(source).cases.private_visible],
         carried=_carry(context, "hidden"),
-        back=f"{_address(context)}/new/dates?{urlencode(_carry(context))}",
+        back=f"{context.course_page}/assignments/new/dates?{urlencode(_carry(context))}",
     )
 
 
-def _unset(*, is_own: bool) -> str:
-    return "as assignment.toml says" if is_own else "none"
-
-
-def _page(context: RequestContext, step: str, status: int = 200, **values: object) -> Response:
+def _page(context: Context, step: str, status: int = 200, **values: object) -> Response:
     trail = [(context.course.title, context.course_page), ("New assignment", "")]
     return rendering.page(context, "assignment_new.html", trail, status, step=step, **values)
 
 
-def _with_query(context: RequestContext) -> RequestContext:
+def _with_query(context: Context) -> Context:
     """Return a request with what the address carries, as if it came in a form."""
     found = context.request.query_params
     return replace(context, form=FormData({name: found.get(name, "") for name in _CARRIED}))
 
 
-def _carry(context: RequestContext, *but: str) -> dict[str, str]:
+def _carry(context: Context, *but: str) -> dict[str, str]:
     """Return what a step hands to the next one, besides what its own fields have."""
-    names = [name for name in _CARRIED if name not in but]
-    return {name: context.field(name) for name in names if context.field(name)}
+    found = {name: context.field(name) for name in _CARRIED if name not in but}
+    return {name: text for name, text in found.items() if text}
 
 
-def _source(context: RequestContext) -> str:
+def _source(context: Context) -> str:
     """Return the source that was chosen.
 
     Raises:
@@ -207,29 +194,21 @@ def _source(context: RequestContext) -> str:
     return source if source == own_files.OWN else making.check_shipped(source)
 
 
-def _address(context: RequestContext) -> str:
-    return f"{context.course_page}/assignments"
-
-
-# --- Make it -------------------------------------------------------------------------------------
-
-
-@ROUTES.at("POST", _ALL, TEACHERS, most=Form(page=show_last))
+@ROUTES.form(_ALL, TEACHERS, show_last)
 def assign(context: Context) -> Response:
-    """Make an assignment of one that ships."""
     making.check_shipped(context.field("source"))
     wanted = _read(context)
     with context.acting() as act:
         made = _make_once(context, act, "", lambda: making.assign(act, wanted))
-    return RedirectResponse(f"{_address(context)}/{made.id}", 303)
+    return RedirectResponse(f"{context.course_page}/assignments/{made.id}", 303)
 
 
-@ROUTES.at("POST", f"{_ALL}/own", TEACHERS, most=Form(files=forms.MOST, page=show_last))
+@ROUTES.form(f"{_ALL}/own", TEACHERS, show_last, files=forms.MOST)
 def assign_own(context: Context) -> Response:
     """Make an assignment of a folder with an assignment.toml."""
     settings, wanted = context.settings, _read(context)._replace(source=own_files.OWN)
     with (
-        receive_files(context) as found,
+        forms.receive_files(context) as found,
         own_files.unpack(settings, found.path, found.name) as (place, own),
         context.acting() as act,
     ):
@@ -239,15 +218,14 @@ def assign_own(context: Context) -> Response:
             private_cases.let_measure(act, settings, made)
             return made
 
-        made = _make_once(context, act, _digest(found.path), make)
-    return RedirectResponse(f"{_address(context)}/{made.id}", 303)
+        with found.path.open("rb") as data:
+            digest = hashlib.file_digest(data, "sha256").hexdigest()
+        made = _make_once(context, act, digest, make)
+    return RedirectResponse(f"{context.course_page}/assignments/{made.id}", 303)
 
 
 def _make_once(
-    context: RequestContext,
-    act: AuditedTransaction,
-    digest: str,
-    make: Callable[[], CourseAssignment],
+    context: Context, act: AuditedTransaction, digest: str, make: Callable[[], CourseAssignment]
 ) -> CourseAssignment:
     """Make an assignment, or return the one that the same form has made."""
     sent = (context.request.url.path, digest, *map(context.field, ("source", *_TYPED, "hidden")))
@@ -258,12 +236,7 @@ def _make_once(
     return making.make_once(act, context.field("once"), sent, find, make)
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()
-
-
-def _read(context: RequestContext) -> CourseAssignment:
+def _read(context: Context) -> CourseAssignment:
     """Return the assignment as a form wants it; it has no id yet."""
     told: dict[str, Any] = {name: context.field(name) for name in _TYPED if name != "grace"}
     return CourseAssignment(

@@ -1,13 +1,12 @@
 """Private cases: what they catch, positions for more, and what tests are worth."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
-from markupsafe import Markup
 from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
@@ -17,16 +16,12 @@ from harness.service.courses import cases, own_files
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import drafts, previews, private_cases
 from harness.service.jobs.candidates import DraftFindings
-from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates, KeptCaseFile
-from harness.service.jobs.previews import Preview
 from harness.service.pages import forms
 from harness.service.pages.assignment import crumbs
-from harness.service.pages.course import attachment, read_upload
-from harness.service.pages.forms import SecondQuestion
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import access, rendering
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, require_found
 from harness.text import read_number
 
 ROUTES = access.Routes()
@@ -67,10 +62,10 @@ def _address(context: RequestContext, *more: str) -> str:
     return "/".join([f"{context.assignment_page}/private", *more])
 
 
-@ROUTES.at("POST", _PATH, _MAY, most=access.Form(page=show))
+@ROUTES.form(_PATH, _MAY, show)
 def add(context: access.Context) -> Response:
     """Add a case file, or put another one in the place of one of the same name."""
-    file = read_upload(context, cases.LARGEST)
+    file = forms.read_upload(context, cases.LARGEST)
     if file is None:
         raise UsageError("choose a case file first")
     with context.acting() as act:
@@ -81,21 +76,18 @@ def add(context: access.Context) -> Response:
 
 @ROUTES.at("GET", f"{_PATH}/files/{{name}}", access.STAFF_ONLY)
 def download(context: access.Context) -> Response:
-    """Give a case file."""
-    name = context.request.path_params["name"]
-    path = cases.find(context.settings, context.assigned, name)
-    if path is None:
-        raise RequestRefused(404, "there is no such private case file")
-    return attachment(path.name, path.read_bytes(), "text/plain")
+    found = cases.find(context.settings, context.assigned, context.part("name"))
+    path = require_found(found, "there is no such private case file")
+    return rendering.attachment(path.name, path.read_bytes(), "text/plain")
 
 
-@ROUTES.at("POST", f"{_PATH}/remove", _MAY, most=access.Form(page=show))
+@ROUTES.form(f"{_PATH}/remove", _MAY, show)
 def remove(context: access.Context) -> Response:
     """Remove a case file, once it was said that this is wanted."""
     name = context.field("name")
     if not forms.is_sure(context):
         cases.require(context.folder, name)
-        question = SecondQuestion(
+        question = forms.SecondQuestion(
             f"Remove {name}?",
             "The next grading leaves its tests out, so marks can change. The service keeps no copy"
             " of the file.",
@@ -108,42 +100,38 @@ def remove(context: access.Context) -> Response:
     return RedirectResponse(_address(context), 303)
 
 
-# --- positions ---------------------------------------------------------------------------------
-
-
-@ROUTES.at("POST", f"{_PATH}/drafts", _MAY, most=access.Form(files=_MOST_GAMES, page=show))
+@ROUTES.form(f"{_PATH}/drafts", _MAY, show, files=_MOST_GAMES)
 def begin(context: access.Context) -> Response:
     """Let a worker find positions, in game records if there are some."""
-    request, games = DraftRequest(_tests(context)), list(_games(context))
-    with context.acting() as act:
-        made = drafts.begin(act, context.settings, context.assigned, request, games)
-    return RedirectResponse(_address(context, "drafts", made), 303)
-
-
-def _tests(context: RequestContext) -> int:
     text = context.field("tests")
     if (count := read_number(text)) is None:
         raise UsageError(f"tests: found {text!r}, expected a number")
-    return count
-
-
-def _games(context: RequestContext) -> Iterator[bytes]:
-    left = drafts.LARGEST
+    left, games = drafts.LARGEST, []
     for file in context.form.getlist("games"):
         data = file.file.read(left + 1) if isinstance(file, UploadFile) else b""
         left -= len(data)
         if left < 0:
             raise UsageError(f"the game records are larger than {drafts.LARGEST:,} bytes together")
-        if data:
-            yield data
+        games += [data] if data else []
+    with context.acting() as act:
+        request = drafts.DraftRequest(count)
+        made = drafts.begin(act, context.settings, context.assigned, request, games)
+    return RedirectResponse(_address(context, "drafts", made), 303)
 
 
 @ROUTES.at("GET", _DRAFT, access.STAFF_ONLY)
 def show_draft(context: access.Context) -> Response:
     """Show the positions that are chosen, with boards, and what they catch."""
-    found = _draft(context).load_findings()
+    draft = _draft(context)
+    found = draft.load_findings()
     fault = drafts.why_nothing(context.job, found)
-    kept = _draft(context).load_choice() if found else KeptCandidates(())
+    kept = draft.load_choice() if found else drafts.KeptCandidates(())
+    places = {place: found.candidates[place].board for place in kept.chosen} if found else {}
+    boards = {
+        place: board_drawing.board(one.diagram(), Evidence())
+        for place, one in places.items()
+        if one
+    }
     return rendering.page(
         context,
         "draft.html",
@@ -151,51 +139,41 @@ def show_draft(context: access.Context) -> Response:
         found=found,
         fault=fault,
         is_running=not found and not fault,
-        progress=_draft(context).load_progress(),
+        progress=draft.load_progress(),
         is_long=time.time() - context.job.made > drafts.LONG,
         longest=private_cases.LONGEST,
         chosen=drafts.describe_choice(found, kept) if found else None,
         left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
-        boards=_boards(found, kept.chosen) if found else {},
+        boards=boards,
         free=cases.find_free_name(cases.paths(context.settings, context.assigned)),
     )
 
 
-def _draft(context: RequestContext) -> DraftFolder:
-    return DraftFolder(context.folder, context.job.about)
+def _draft(context: RequestContext) -> drafts.DraftFolder:
+    return drafts.DraftFolder(context.folder, context.job.about)
 
 
-def _boards(findings: DraftFindings, places: Iterable[int]) -> dict[int, Markup]:
-    """Return the boards of candidates, as far as there are some, by their places."""
-    boards = {place: findings.candidates[place].board for place in places}
-    return {
-        place: board_drawing.board(one.diagram(), Evidence())
-        for place, one in boards.items()
-        if one
-    }
-
-
-@ROUTES.at("POST", f"{_DRAFT}/drop", _MAY, most=access.Form(page=show_draft))
+@ROUTES.form(f"{_DRAFT}/drop", _MAY, show_draft)
 def drop(context: access.Context) -> Response:
-    """Leave a position out."""
     return _change(context, lambda _, kept, place: drafts.drop(kept, place))
 
 
-@ROUTES.at("POST", f"{_DRAFT}/exchange", _MAY, most=access.Form(page=show_draft))
+@ROUTES.form(f"{_DRAFT}/exchange", _MAY, show_draft)
 def exchange(context: access.Context) -> Response:
     """Take another position for one."""
     return _change(context, drafts.exchange)
 
 
-@ROUTES.at("POST", f"{_DRAFT}/take-back", _MAY, most=access.Form(page=show_draft))
+@ROUTES.form(f"{_DRAFT}/take-back", _MAY, show_draft)
 def take_back(context: access.Context) -> Response:
     """Take a position back that was left out or exchanged."""
     return _change(context, drafts.take_back)
 
 
-def _change(
-    context: RequestContext, how: Callable[[DraftFindings, KeptCandidates, int], KeptCandidates]
-) -> Response:
+Choose = Callable[[DraftFindings, drafts.KeptCandidates, int], drafts.KeptCandidates]
+
+
+def _change(context: RequestContext, how: Choose) -> Response:
     draft = _draft(context)
     found = draft.require_findings()
     place = read_number(context.field("place"))
@@ -203,12 +181,12 @@ def _change(
     return RedirectResponse(_address(context, "drafts", context.job.about), 303)
 
 
-@ROUTES.at("POST", f"{_DRAFT}/write", _MAY, most=access.Form(page=show_draft))
+@ROUTES.form(f"{_DRAFT}/write", _MAY, show_draft)
 def write(context: access.Context) -> Response:
     """Make a private case file of the positions that are chosen."""
     draft = _draft(context)
     found = draft.require_findings()
-    new = KeptCaseFile(context.field("name"), draft.load_choice())
+    new = drafts.KeptCaseFile(context.field("name"), draft.load_choice())
     with context.acting() as act:
         drafts.write(act, context.settings, context.assigned, found, new)
     return RedirectResponse(_address(context), 303)
@@ -236,14 +214,10 @@ def show_points(context: access.Context) -> Response:
         context,
         "points.html",
         crumbs(context, "Points"),
-        parts_of=_parts(context),
+        parts_of=previews.parts(context.settings, context.assigned),
         field_of=_field,
         still_left_out=previews.still_left_out(context.settings, context.assigned),
     )
-
-
-def _parts(context: RequestContext) -> list[WeighedPart]:
-    return previews.parts(context.settings, context.assigned)
 
 
 def _field(weighed_part: WeighedPart, test: WeighedTest | None = None) -> str:
@@ -252,20 +226,12 @@ def _field(weighed_part: WeighedPart, test: WeighedTest | None = None) -> str:
     return f"weight {name} {quote(test.name, safe='')}" if test else f"part {name}"
 
 
-@ROUTES.at(
-    "POST", _POINTS, access.TEACHERS, most=access.Form(fields=_MOST_TESTS, page=show_points)
-)
+@ROUTES.form(_POINTS, access.TEACHERS, show_points, fields=_MOST_TESTS)
 def ask(context: access.Context) -> Response:
     """Let a worker find out which marks would change."""
-    told = _read_form(context, _parts(context))
-    with context.acting() as act:
-        made = previews.ask(act, context.settings, context.assigned, told)
-    return RedirectResponse(f"{context.assignment_page}/points/{made}", 303)
-
-
-def _read_form(context: RequestContext, parts: Sequence[WeighedPart]) -> PointWeights:
-    """Return what a form says; a test that is not in it stays as it is."""
+    parts = previews.parts(context.settings, context.assigned)
     points = {one.part.name: context.field(_field(one)) for one in parts}
+    # A test that is not in the form stays as it is.
     weights = {
         one.part.name: {
             test.name: context.field(_field(one, test))
@@ -274,54 +240,48 @@ def _read_form(context: RequestContext, parts: Sequence[WeighedPart]) -> PointWe
         }
         for one in parts
     }
-    return PointWeights(points, weights)
+    with context.acting() as act:
+        told = PointWeights(points, weights)
+        made = previews.ask(act, context.settings, context.assigned, told)
+    return RedirectResponse(f"{context.assignment_page}/points/{made}", 303)
 
 
 @ROUTES.at("GET", _ONE, access.STAFF_ONLY)
 def preview(context: access.Context) -> Response:
     """Show each mark that would change."""
-    own, service = _preview(context), context.service
-    doubts = previews.list_doubts(service.database, service.settings, context.assigned, own)
-    left = previews.would_be_left_out(context.settings, context.assigned, own.weights)
+    settings, assigned = context.settings, context.assigned
+    own = previews.Preview(context.folder, context.job.about)
+    doubts = previews.list_doubts(context.service.database, settings, assigned, own)
+    # All parts, each with its tests that would be worth something else. Once it is set, "now" is
+    # what was in force before.
+    changed = []
+    now = previews.parts(settings, assigned, own.worth_before)
+    for one, other in zip(now, previews.parts(settings, assigned, own.weights), strict=True):
+        changed.append(PointsChange(one.part.name, one.part.points, other.part.points))
+        changed += [
+            PointsChange(f"{one.part.name}: {test.name}", test.weight, same.weight)
+            for test, same in zip(one.tests, other.tests, strict=True)
+            if test.weight != same.weight
+        ]
     return rendering.page(
         context,
         "preview.html",
         crumbs(context, "New points"),
-        still_left_out=left,
+        still_left_out=previews.would_be_left_out(settings, assigned, own.weights),
         doubts=doubts.warnings,
         unchecked=doubts.unchecked,
         found=own.read(),
-        changed=list(_list_changes(context, own)),
+        changed=changed,
         fault=context.job.fault if context.job.state == FAULT else "",
         is_set=bool(own.grading),
-        stale=previews.explain_stale(context.settings, context.assigned, own),
+        stale=previews.explain_stale(settings, assigned, own),
     )
 
 
-def _list_changes(context: RequestContext, weights_preview: Preview) -> Iterator[PointsChange]:
-    """Yield all parts, each with its tests that would be worth something else.
-
-    Once it is set, "now" is what was in force before.
-    """
-    assigned, settings = context.assigned, context.settings
-    now = previews.parts(settings, assigned, weights_preview.worth_before)
-    for one, other in zip(
-        now, previews.parts(settings, assigned, weights_preview.weights), strict=True
-    ):
-        yield PointsChange(one.part.name, one.part.points, other.part.points)
-        for test, same in zip(one.tests, other.tests, strict=True):
-            if test.weight != same.weight:
-                yield PointsChange(f"{one.part.name}: {test.name}", test.weight, same.weight)
-
-
-def _preview(context: RequestContext) -> Preview:
-    return Preview(context.folder, context.job.about)
-
-
-@ROUTES.at("POST", f"{_ONE}/set", access.TEACHERS, most=access.Form(page=preview))
+@ROUTES.form(f"{_ONE}/set", access.TEACHERS, preview)
 def set_points(context: access.Context) -> Response:
     """Set the points and weights, and grade with them."""
-    service, own = context.service, _preview(context)
+    service, own = context.service, previews.Preview(context.folder, context.job.about)
     how = "" if context.is_ticked("all_the_same") else "tick Grade anyway"
     previews.require_settable(service.database, service.settings, context.assigned, own, how)
     with context.acting() as act:

@@ -11,15 +11,12 @@ from harness.errors import UsageError
 from harness.grading.exports import sheet
 from harness.service.courses import gradebooks, roster, roster_files, staff
 from harness.service.courses.roster import RosterOutcome
-from harness.service.courses.roster_files import RosterFile
-from harness.service.courses.staff import NewStaff
-from harness.service.pages import account, course, forms
-from harness.service.pages.forms import SecondQuestion
+from harness.service.pages import account, forms
 from harness.service.people import accounts, mail_server, mails
-from harness.service.records import RIGHTS, TEACHER, Course, Member
+from harness.service.records import RIGHTS, ROSTER, TEACHER, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, STAFF_ONLY, TEACHERS, Context, Form, Routes
+from harness.service.web.access import ANYBODY, STAFF_ONLY, TEACHERS, Context, Routes
 from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import number_of
 
@@ -29,76 +26,67 @@ _COURSE = "/courses/{course}"
 
 @ROUTES.at("GET", f"{_COURSE}/students", STAFF_ONLY)
 def show(context: Context) -> Response:
-    """Show the students of a course, and those who were removed."""
     with context.reading() as db:
         students = courses.students(db, context.course.id)
         former = courses.former_students(db, context.course.id)
-        groups = {one.team for one in students if one.team}
+    groups = {one.team for one in students if one.team}
     trail = [(context.course.title, context.course_page), ("Students", "")]
     return rendering.page(
         context, "students.html", trail, students=students, former=former, groups=len(groups)
     )
 
 
-def _crumbs(context: RequestContext) -> list[tuple[str, str]]:
+def _crumbs(context: RequestContext, last: str) -> list[tuple[str, str]]:
     base = context.course_page
-    return [(context.course.title, base), ("Students", f"{base}/students")]
+    return [(context.course.title, base), ("Students", f"{base}/students"), (last, "")]
 
 
 @ROUTES.at("GET", f"{_COURSE}/students/import", TEACHERS)
 def show_import(context: Context) -> Response:
-    """Show the form by which a roster is sent."""
-    trail = [*_crumbs(context), ("Import roster", "")]
-    return rendering.page(context, "roster_import.html", trail)
+    return rendering.page(context, "roster_import.html", _crumbs(context, "Import roster"))
 
 
 @ROUTES.at("GET", f"{_COURSE}/students/links", TEACHERS)
 def show_links(context: Context) -> Response:
     """Show how students get links to sign in by, and what became of mails with them."""
     with context.reading() as db:
-        letters = mails.list_last_letters(db, context.course.id)
+        last = {"kind": ROSTER, "course": context.course.id}
+        letters = people.LETTERS.all(db, "address", "id", **last)
         without = mails.list_without_address(db, context.course.id)
     return rendering.page(
         context,
         "student_links.html",
-        [*_crumbs(context), ("Sign-in links", "")],
+        _crumbs(context, "Sign-in links"),
         letters=letters,
         without=without,
         no_mail=mail_server.NO_MAIL,
     )
 
 
-@ROUTES.at("POST", f"{_COURSE}/roster", TEACHERS, most=Form(page=show_import))
+@ROUTES.form(f"{_COURSE}/roster", TEACHERS, show_import)
 def take_roster(context: Context) -> Response:
-    """Take a roster, and show what it changed."""
-    name, wanted, data = _receive(context)
-    with context.acting() as act:
-        found = roster.take(act, context.course.id, wanted)
-    gradebooks.keep_roster(context.settings, context.course.id, data)
-    trail = [*_crumbs(context), ("Import roster", "")]
-    return rendering.page(
-        context, "roster.html", trail, name=name, found=found, summary=summarize(found)
-    )
-
-
-def _receive(context: RequestContext) -> tuple[str, RosterFile, bytes]:
-    """Return the name of the file that a form sends, its content, and a small one's bytes."""
     file = context.form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise UsageError("choose a file with the roster first")
     with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".roster-") as copy:
         shutil.copyfileobj(file.file, copy)
         copy.flush()
-        wanted = _read(Path(copy.name), file.filename)
+        try:
+            wanted = roster_files.read(Path(copy.name), file.filename)
+        except UsageError as error:  # a page begins with a capital letter, a name may have none
+            raise UsageError(f"the roster cannot be used: {error}") from None
         data = gradebooks.read_roster(Path(copy.name))
-    return roster_files.show_name(file.filename), wanted, data
-
-
-def _read(path: Path, name: str) -> RosterFile:
-    try:
-        return roster_files.read(path, name)
-    except UsageError as error:  # a page begins with a capital letter, and a name may have none
-        raise UsageError(f"the roster cannot be used: {error}") from None
+    with context.acting() as act:
+        found = roster.take(act, context.course.id, wanted)
+    gradebooks.keep_roster(context.settings, context.course.id, data)
+    return rendering.page(
+        context,
+        "roster.html",
+        _crumbs(context, "Import roster"),
+        name=roster_files.show_name(file.filename),
+        found=found,
+        summary=summarize(found),
+    )
 
 
 def summarize(outcome: RosterOutcome) -> str:
@@ -108,29 +96,27 @@ def summarize(outcome: RosterOutcome) -> str:
     return f"{len(outcome.added)} added, {again}{len(changed)} changed, {outcome.same} as before"
 
 
-@ROUTES.at("POST", f"{_COURSE}/students/remove", TEACHERS, most=Form(page=show))
+@ROUTES.form(f"{_COURSE}/students/remove", TEACHERS, show)
 def remove(context: Context) -> Response:
     """Remove a student from the course, once it was said that this is wanted."""
     with context.acting() as act:
         found = roster.find_present(act, context.course.id, context.field("student"))
         if not forms.is_sure(context):
             name = found.name or found.key
-            question = SecondQuestion(
+            question = forms.SecondQuestion(
                 f"Remove {name} from {context.course.title}?",
                 "The student no longer sees the course, and is not graded. Submissions and marks"
                 " are kept, and you can add the student again.",
                 f"Yes, remove {name}",
                 f"{context.course_page}/students",
             )
-            trail = [*_crumbs(context), (f"Remove {name}", "")]
-            return forms.ask_again(context, trail, question)
+            return forms.ask_again(context, _crumbs(context, f"Remove {name}"), question)
         roster.remove(act, context.course.id, found.key)
     return RedirectResponse(f"{context.course_page}/students", 303)
 
 
-@ROUTES.at("POST", f"{_COURSE}/students/restore", TEACHERS, most=Form(page=show))
+@ROUTES.form(f"{_COURSE}/students/restore", TEACHERS, show)
 def restore(context: Context) -> Response:
-    """Add a removed student again."""
     with context.acting() as act:
         roster.restore(act, context.course.id, context.field("student"))
     return RedirectResponse(f"{context.course_page}/students", 303)
@@ -147,30 +133,23 @@ def make_links(context: Context) -> Response:
     """
     with context.acting() as act:
         if not forms.is_sure(context) and roster.have_links(act.db, context.course.id):
-            question = SecondQuestion(
+            question = forms.SecondQuestion(
                 f"Make new links for all students of {context.course.title}?",
                 "The links that students have now stop working at once. Nobody can sign in by a"
                 " link until you have sent the new ones.",
                 "Yes, make new links",
                 f"{context.course_page}/students",
             )
-            return forms.ask_again(context, [*_crumbs(context), ("Sign-in links", "")], question)
+            return forms.ask_again(context, _crumbs(context, "Sign-in links"), question)
         links = roster.make_links(act, context.course.id, context.settings.base)
     rows = [roster.StudentLink._fields, *links]
-    return course.attachment("links.csv", sheet.table(rows).encode(), "text/csv")
+    return rendering.attachment("links.csv", sheet.table(rows).encode(), "text/csv")
 
 
-# --- Links by mail: a student asks for one, a teacher sends them to a roster ---------------------
-
-
-@ROUTES.at("POST", "/sign-in/link", ANYBODY, most=Form(page=account.sign_in))
+@ROUTES.form("/sign-in/link", ANYBODY, account.sign_in)
 def ask_for_link(context: Context) -> Response:
     """Let a link be sent to an address, if somebody has it: the answer is the same."""
-    client = context.request.client
-    if wait := context.service.asking.take(client.host if client else ""):
-        raise RequestRefused(
-            429, f"too many ask for links: wait {wait} s", {"retry-after": str(wait)}
-        )
+    context.require_rate(context.service.asking, context.sender, "ask for links")
     with context.service.database.changing() as db:
         is_taken = mails.ask(db, context.field("email"))
     if not is_taken:
@@ -183,10 +162,10 @@ def ask_for_link(context: Context) -> Response:
 def send_links(context: Context) -> Response:
     """Queue letters with links for students who have an address, once it was said to be wanted."""
     with context.acting() as act:
-        letters = mails.count_with_address(act.db, context.course.id)
+        letters = len(mails.list_reached(act.db, context.course.id))
         if letters and not forms.is_sure(context):
             told = "" if context.settings.mail else f" {mail_server.NO_MAIL}"
-            question = SecondQuestion(
+            question = forms.SecondQuestion(
                 f"Send {number_of(letters, 'mail')} with a new link?",
                 f"Each student of {context.course.title} with a mail address gets one. It"
                 " cannot be taken back, and the link that the student has now stops working when"
@@ -194,7 +173,7 @@ def send_links(context: Context) -> Response:
                 "Yes, send the links",
                 f"{context.course_page}/students",
             )
-            return forms.ask_again(context, [*_crumbs(context), ("Links by mail", "")], question)
+            return forms.ask_again(context, _crumbs(context, "Links by mail"), question)
         mails.to_roster(act, context.course.id)
     return RedirectResponse(f"{context.course_page}/students/links", 303)
 
@@ -204,7 +183,6 @@ def send_links(context: Context) -> Response:
 
 @ROUTES.at("GET", "/courses/{course}/staff", STAFF_ONLY)
 def show_staff(context: Context) -> Response:
-    """Show the teachers and assistants of a course."""
     with context.reading() as db:
         found = staff.list_staff(db, context.course.id)
     is_only_teacher = sum(one.role == TEACHER for one in found) == 1
@@ -218,97 +196,81 @@ def show_staff(context: Context) -> Response:
     )
 
 
-def _staff_crumbs(context: RequestContext) -> list[tuple[str, str]]:
+def _staff_crumbs(context: RequestContext, last: str) -> list[tuple[str, str]]:
     base = context.course_page
-    return [(context.course.title, base), ("Staff", f"{base}/staff")]
+    return [(context.course.title, base), ("Staff", f"{base}/staff"), (last, "")]
 
 
 @ROUTES.at("GET", "/courses/{course}/staff/new", TEACHERS)
 def show_new(context: Context) -> Response:
-    """Show the form by which somebody is added."""
-    trail = [*_staff_crumbs(context), ("Add", "")]
+    trail = _staff_crumbs(context, "Add")
     return rendering.page(context, "staff_new.html", trail, roles=staff.ROLES, rights=RIGHTS)
 
 
 @ROUTES.at("GET", "/courses/{course}/staff/{staff}/change", TEACHERS)
 def show_change(context: Context) -> Response:
-    """Show the form by which the role and rights of somebody are changed."""
     colleague = context.colleague
-    trail = [*_staff_crumbs(context), (colleague.name, "")]
+    trail = _staff_crumbs(context, colleague.name)
     return rendering.page(
         context, "staff_change.html", trail, one=colleague, roles=staff.ROLES, rights=RIGHTS
     )
 
 
-@ROUTES.at("POST", "/courses/{course}/staff", TEACHERS, most=Form(page=show_new))
+@ROUTES.form("/courses/{course}/staff", TEACHERS, show_new)
 def add_staff(context: Context) -> Response:
     """Add a teacher or an assistant, and show the link to sign in by: its only copy."""
     name, role, email = (context.field(one) for one in ("name", "role", "email"))
-    wanted = NewStaff(name, role, _rights(context), email)
+    wanted = staff.NewStaff(name, role, _rights(context), email)
     with context.acting() as act:
         made = staff.add(act, context.course.id, wanted)
         link = accounts.make_course_link(act, made.person, context.settings.base)
     return _show_link(context, made, link)
 
 
-@ROUTES.at("POST", "/courses/{course}/staff/link", TEACHERS, most=Form(page=show_staff))
+@ROUTES.form("/courses/{course}/staff/link", TEACHERS, show_staff)
 def link_staff(context: Context) -> Response:
     """Make a new link for a member of the staff, and show its only copy."""
     base, person = context.settings.base, context.field("person")
     with context.acting() as act:
         if not forms.is_sure(context) and people.some_have_links(act.db, [person]):
             found = staff.find_to_link(act, context.course.id, person)
-            question = SecondQuestion(
+            question = forms.SecondQuestion(
                 f"Make a new link for {found.name}?",
                 f"The link that {found.name} has now stops working at once.",
                 "Yes, make a new link",
                 f"{context.course_page}/staff",
             )
-            return forms.ask_again(
-                context, [*_staff_crumbs(context), (f"A link for {found.name}", "")], question
-            )
+            trail = _staff_crumbs(context, f"A link for {found.name}")
+            return forms.ask_again(context, trail, question)
         return _show_link(context, *staff.make_link(act, context.course.id, person, base))
 
 
 def _show_link(context: RequestContext, member: Member, link: str) -> Response:
-    trail = [*_staff_crumbs(context), (member.name, "")]
+    trail = _staff_crumbs(context, member.name)
     return rendering.page(context, "staff_link.html", trail, name=member.name, link=link)
 
 
-@ROUTES.at("POST", "/courses/{course}/staff/change", TEACHERS, most=Form(page=show_staff))
+@ROUTES.form("/courses/{course}/staff/change", TEACHERS, show_staff)
 def change_staff(context: Context) -> Response:
     """Change the role and rights of a member of the staff, or remove the member."""
-    if context.field("remove"):
-        return _remove_staff(context, context.course, context.field("person"))
+    course, place, person = context.course, f"{context.course_page}/staff", context.field("person")
+    if not context.field("remove"):
+        with context.acting() as act:
+            staff.change(act, course.id, person, context.field("role"), _rights(context))
+        return RedirectResponse(place, 303)
     with context.acting() as act:
-        staff.change(
-            act,
-            context.course.id,
-            context.field("person"),
-            context.field("role"),
-            _rights(context),
-        )
-    return RedirectResponse(f"{context.course_page}/staff", 303)
-
-
-def _remove_staff(context: RequestContext, one: Course, person: str) -> Response:
-    """Remove a member of the staff, once it was said that this is wanted."""
-    place = f"/courses/{one.id}/staff"
-    with context.acting() as act:
-        found = staff.find_removable(act, one.id, person)
+        found = staff.find_removable(act, course.id, person)
         if forms.is_sure(context):
-            staff.remove(act, one.id, person)
+            staff.remove(act, course.id, person)
             return RedirectResponse("/courses" if person == context.by else place, 303)
-    question = SecondQuestion(
-        f"Remove {found.name} from {one.title}?",
+    question = forms.SecondQuestion(
+        f"Remove {found.name} from {course.title}?",
         f"{found.name} no longer sees the course. What {found.name} did in it stays. A teacher can"
         " add people again.",
         f"Yes, remove {found.name}",
         place,
     )
-    return forms.ask_again(
-        context, [*_staff_crumbs(context), (f"Remove {found.name}", "")], question
-    )
+    return forms.ask_again(context, _staff_crumbs(context, f"Remove {found.name}"), question)
 
 
 def _rights(context: RequestContext) -> tuple[str, ...]:

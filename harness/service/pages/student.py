@@ -11,19 +11,14 @@ from sqlalchemy import Connection
 from harness.grading.exports.feedback import put_mark
 from harness.grading.records import Marks, counting_mark, decimal
 from harness.service.courses import deadlines, gradings, roster, standings, submissions
-from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
-from harness.service.courses.gradings import as_given
-from harness.service.courses.standings import Position
 from harness.service.jobs import result_files, tournaments
-from harness.service.jobs.result_files import EvidencePlace, folder_of
 from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import assignment, forms, status
-from harness.service.pages.forms import SecondQuestion
 from harness.service.pages.gradings import serve_file
-from harness.service.records import COMMENT, EXTEND, OVERRIDE, Member, StudentMark
+from harness.service.records import COMMENT, EXTEND, OVERRIDE, Member
 from harness.service.storage import audit, courses, people, uploads
 from harness.service.web import access, rendering
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, require_found
 from harness.work import canonical_json
 
 ROUTES = access.Routes()
@@ -42,48 +37,48 @@ class CommentLine(NamedTuple):
 @ROUTES.at("GET", _PATH, access.STAFF_ONLY)
 def show(context: access.Context) -> Response:
     """Show what a student or group submitted, and its deadline."""
+    assigned, student = context.assigned, context.student
     view = standings.read_view(context.request.query_params)
     with context.reading() as db:
-        everybody = standings.standings_of_all(db, context.assigned)
-        group = courses.submitting_as(db, context.course.id, context.student)
-        entry = roster.entry(context.student, group)
+        everybody = standings.standings_of_all(db, assigned)
+        group = courses.submitting_as(db, context.course.id, student)
+        entry = roster.entry(student, group)
         students = [one.key for one in entry.students]
-        submitted = submissions.history_of(db, context.assigned, context.student)
-        rule = load_rule(db, context.assigned, context.student)
+        submitted = submissions.history_of(db, assigned, student)
+        rule = deadlines.load_rule(db, assigned, student)
         found = assignment.list_uploads(db, submitted.all, [submitted], rule)
-        said = comments(db, context.assigned.id, students, context.member)
-        own = uploads.overrides(db, context.assigned.id)
-        marked = uploads.last_mark(db, context.assigned.id, context.student, students)
-        extension = latest_deadline(courses.extensions(db, context.assigned.id), students)
+        said = comments(db, assigned.id, students, context.member)
+        own = uploads.overrides(db, assigned.id)
+        marked = uploads.last_mark(db, assigned.id, student, students)
+        extensions = courses.extensions(db, assigned.id)
         history = audit.of_student(
-            db, context.service.database.log, context.assigned.id,
-            [context.student, *students], [one.id for one in submitted.all],
+            db, context.service.database.log, assigned.id,
+            [student, *students], [one.id for one in submitted.all],
         )  # fmt: skip
+    evidence: tuple[result_files.EvidencePlace, ...] = ()
+    if marked:
+        place = result_files.folder_of(context.folder, marked.grading)
+        evidence = result_files.read_evidence_places(place, marked.key)
     return rendering.page(
         context,
         "student.html",
-        assignment.crumbs(context, context.student),
+        assignment.crumbs(context, student),
         names=[one.name or one.key for one in entry.students],
-        standing=next(one for one in everybody if one.key == context.student),
-        position=standings.find_position(everybody, view, context.student),
+        standing=next(one for one in everybody if one.key == student),
+        position=standings.find_position(everybody, view, student),
         view=view,
         list_name=standings.name_choice(view.show),
         uploads=found,
-        extension=extension,
-        terms=describe_terms(rule),
+        extension=deadlines.latest_deadline(extensions, students),
+        terms=deadlines.describe_terms(rule),
         last=describe_time(rule.refused_after) if rule.refused_after else "",
         comments=said,
         overrides=gradings.shared_overrides(own, students),
-        computed=load_computed(marked) if marked else None,
+        computed=canonical_json.loads(Marks, marked.marks) if marked else None,
         marked=marked,
-        evidence=_find_evidence(context, marked) if marked else (),
+        evidence=evidence,
         history=history,
     )
-
-
-def _find_evidence(context: RequestContext, mark: StudentMark) -> tuple[EvidencePlace, ...]:
-    made = context.folder
-    return result_files.read_evidence_places(folder_of(made, mark.grading), mark.key)
 
 
 def comments(
@@ -91,38 +86,28 @@ def comments(
 ) -> list[CommentLine]:
     """Return the comments for some of these students, with their authors."""
     names = {one.id: one.name for one in people.PEOPLE.all(db)}
-    return [
-        CommentLine(
-            names.get(one.person, ""), one.at, one.text, one.id if reader.may_remove(one) else ""
-        )
-        for one in uploads.comments(db, assigned, students)
-    ]
+    found, names = [], {one.id: one.name for one in people.PEOPLE.all(db)}
+    for one in uploads.comments(db, assigned, students):
+        removable = one.id if reader.may_remove(one) else ""
+        found.append(CommentLine(names.get(one.person, ""), one.at, one.text, removable))
+    return found
 
 
-def load_computed(mark: StudentMark) -> Marks:
-    """Return a mark as it was computed."""
-    return canonical_json.loads(Marks, mark.marks)
-
-
-@ROUTES.at(
-    "POST", f"{_PATH}/extension", access.require_permission(EXTEND), most=access.Form(page=show)
-)
+@ROUTES.form(f"{_PATH}/extension", access.require_permission(EXTEND), show)
 def extend(context: access.Context) -> Response:
     """Give a student or group a deadline of its own, or take it back."""
     assigned = context.assigned
     with context.acting() as act:
         students = courses.students_of(act.db, assigned.course, context.student)
-        before = latest_deadline(courses.extensions(act.db, assigned.id), students)
+        extensions = courses.extensions(act.db, assigned.id)
+        before = deadlines.latest_deadline(extensions, students)
         wanted = keep_same(context.field("deadline"), before)
         deadlines.extend(act, assigned, context.student, wanted)
     return _back(context)
 
 
-@ROUTES.at(
-    "POST", f"{_PATH}/comment", access.require_permission(COMMENT), most=access.Form(page=show)
-)
+@ROUTES.form(f"{_PATH}/comment", access.require_permission(COMMENT), show)
 def comment(context: access.Context) -> Response:
-    """Say something to a student or group."""
     with context.acting() as act:
         gradings.comment(act, context.assigned, context.student, context.field("text"))
     return _back(context)
@@ -133,7 +118,7 @@ def remove_comment(context: access.Context) -> Response:
     """Remove a comment, once it was said that this is wanted."""
     found = context.comment
     if not forms.is_sure(context):
-        question = SecondQuestion(
+        question = forms.SecondQuestion(
             f"Remove this comment for {context.student}?",
             "Students no longer see it. The history of this page keeps what it said.",
             "Yes, remove it",
@@ -146,36 +131,34 @@ def remove_comment(context: access.Context) -> Response:
     return _back(context)
 
 
-@ROUTES.at(
-    "POST", f"{_PATH}/override", access.require_permission(OVERRIDE), most=access.Form(page=show)
-)
+@ROUTES.form(f"{_PATH}/override", access.require_permission(OVERRIDE), show)
 def override(context: access.Context) -> Response:
     """Give a mark instead of the computed one."""
     told = gradings.Decision(context.field("points"), context.field("reason"))
+    view = standings.read_view(context.request.query_params)
     with context.acting() as act:
-        place = _find_position(act.db, context)  # before the mark: then a filter may not fit
+        # Where it is in the list, before the mark: then a filter may not fit.
+        everybody = standings.standings_of_all(act.db, context.assigned)
+        place = standings.find_position(everybody, view, context.student)
         gradings.decide(act, context.assigned, context.student, told)
     return _back(context, place.after if context.field("then") == "next" else "")
 
 
-def _find_position(db: Connection, context: RequestContext) -> Position:
-    """Return where a student or group is in the list by which the page was asked."""
-    everybody = standings.standings_of_all(db, context.assigned)
-    view = standings.read_view(context.request.query_params)
-    return standings.find_position(everybody, view, context.student)
-
-
-@ROUTES.at(
-    "POST",
-    f"{_PATH}/override/end",
-    access.require_permission(OVERRIDE),
-    most=access.Form(page=show),
-)
+@ROUTES.form(f"{_PATH}/override/end", access.require_permission(OVERRIDE), show)
 def end_override(context: access.Context) -> Response:
     """Let the computed mark count again, once it was said that this is wanted."""
-    given = _list_given(context)
+    assigned, given = context.assigned, []  # the marks that people gave, with their reasons
+    with context.reading() as db:
+        students = courses.students_of(db, assigned.course, context.student)
+        own = uploads.overrides(db, assigned.id)
+        marked = uploads.last_mark(db, assigned.id, context.student, students)
+    computed = canonical_json.loads(Marks, marked.marks) if marked else None
+    for who, one in gradings.shared_overrides(own, students):
+        points = decimal(Fraction(one.points))
+        mark = gradings.format_counting_mark(computed, one) if computed else points
+        given.append(f"{', '.join(who)}{': ' if who else ''}{mark}. {one.reason}")
     if given and not forms.is_sure(context):
-        question = SecondQuestion(
+        question = forms.SecondQuestion(
             f"Let the computed mark of {context.student} count?",
             "It then counts instead of the mark that a person gave, which is removed with its"
             " reason. The history of this page keeps both.",
@@ -186,26 +169,8 @@ def end_override(context: access.Context) -> Response:
         trail = assignment.crumbs(context, "Let the computed mark count")
         return forms.ask_again(context, trail, question)
     with context.acting() as act:
-        gradings.end_override(act, context.assigned, context.student)
+        gradings.end_override(act, assigned, context.student)
     return _back(context)
-
-
-def _list_given(context: RequestContext) -> list[str]:
-    """Return the marks that people gave to a student or a group, with their reasons."""
-    assigned = context.assigned
-    with context.reading() as db:
-        students = courses.students_of(db, assigned.course, context.student)
-        own = uploads.overrides(db, assigned.id)
-        marked = uploads.last_mark(db, assigned.id, context.student, students)
-    computed = load_computed(marked) if marked else None
-    return [_word_given(one, computed) for one in gradings.shared_overrides(own, students)]
-
-
-def _word_given(one: gradings.SharedOverride, marks: Marks | None) -> str:
-    points = decimal(Fraction(one.override.points))
-    mark = gradings.format_counting_mark(marks, one.override) if marks else points
-    who = f"{', '.join(one.who)}: " if one.who else ""
-    return f"{who}{mark}. {one.override.reason}"
 
 
 def _back(context: RequestContext, student: str = "") -> Response:
@@ -215,8 +180,8 @@ def _back(context: RequestContext, student: str = "") -> Response:
 
 
 def _address(context: RequestContext, student: str = "") -> str:
-    place = context.assignment_page
-    return f"{place}/students/{quote(student or context.student, safe='')}"
+    name = quote(student or context.student, safe="")
+    return f"{context.assignment_page}/students/{name}"
 
 
 # --- The mark of a student, once marks are released: the one that counts, and what people said ---
@@ -232,11 +197,10 @@ def own_mark(context: access.Context) -> Response:
         said = comments(db, context.assigned.id, [context.member.key], context.member)
         history = submissions.history_of(db, context.assigned, context.member.submits_as)
         lines = status.load_lines(db, context, history.last, history, has_mark=True)
-    trail = assignment.crumbs(context, "Your mark")
     return rendering.page(
         context,
         "mark.html",
-        trail,
+        assignment.crumbs(context, "Your mark"),
         lines=lines,
         shown=shown,
         override=own.override,
@@ -254,11 +218,10 @@ def own_feedback(context: access.Context) -> Response:
     """
     with context.reading() as db:
         own, shown = _find(db, context)
-    folder = folder_of(context.folder, own.grading.id)
-    given = as_given(own.override) if own.override else None
-    counting = counting_mark(shown, given)
-    name = f"feedback/{context.member.key}.html"
-    return serve_file(folder, name, lambda content: put_mark(content, counting))
+    folder = result_files.folder_of(context.folder, own.grading.id)
+    given = gradings.as_given(own.override) if own.override else None
+    mark, name = counting_mark(shown, given), f"feedback/{context.member.key}.html"
+    return serve_file(folder, name, lambda content: put_mark(content, mark))
 
 
 @ROUTES.at("GET", f"{_OWN}/mark/tournament/{{name:path}}", access.STUDENTS)
@@ -266,11 +229,10 @@ def own_tournament(context: access.Context) -> Response:
     """Give a page of the tournament of the grading that was released last: table and own games."""
     with context.reading() as db:
         own, _ = _find(db, context)
-    return serve_file(_tournament(context, own), context.request.path_params["name"])
+    return serve_file(_tournament(context, own), context.part("name"))
 
 
 def _tournament(context: RequestContext, mark: uploads.ReleasedMark) -> Path:
-    """Return the folder of the student's or group's own pages."""
     return tournaments.folder_in(context.settings, mark.grading, mark.marked.key)
 
 
@@ -281,6 +243,5 @@ def _find(db: Connection, context: RequestContext) -> tuple[uploads.ReleasedMark
         RequestRefused: there is none, or it is not released.
     """
     found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
-    if found is None:
-        raise RequestRefused(404, "there is no mark of yours yet")
+    found = require_found(found, "there is no mark of yours yet")
     return found, canonical_json.loads(Marks, found.marked.shown)

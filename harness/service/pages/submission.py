@@ -9,21 +9,19 @@ from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
+from markupsafe import Markup
 from sqlalchemy import Connection
 from starlette.types import Receive, Scope, Send
 
 from harness.service import machines
 from harness.service.courses import deadlines, own_files, submissions
-from harness.service.courses.submissions import SubmissionHistory, explain_place
 from harness.service.jobs.result_files import check_page
 from harness.service.pages import assignment, forms, status
-from harness.service.pages.forms import SecondQuestion
-from harness.service.records import FAULT, STUDENT, WAITING, Job
+from harness.service.records import FAULT, STUDENT, WAITING
 from harness.service.storage import queue, uploads
 from harness.service.web import access, rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Context, Routes
 from harness.service.web.request_context import RequestContext, RequestRefused
-from harness.service.web.service import Look
 from harness.text import read_number
 
 ROUTES = Routes()
@@ -39,61 +37,54 @@ Word = Mapping[str, Any]  # what a worker said, as JSON: see harness.work.worker
 
 @ROUTES.at("GET", _PATH, MEMBERS)
 def show(context: Context) -> Response:
-    """Show a submission."""
+    settings, assigned, upload = context.settings, context.assigned, context.upload
+    key, bound = context.member.submits_as, ""
     with context.reading() as db:
-        job = queue.checks(db, about=context.upload.id).get(context.upload.id)
-        words = _parse(uploads.words(db, [context.upload.id]).get(context.upload.id, ()))
+        job = queue.checks(db, about=upload.id).get(upload.id)
+        words = _parse(uploads.words(db, [upload.id]).get(upload.id, ()))
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
-        asker = "" if context.is_staff else context.member.submits_as
-        rules = deadlines.load_rules(db, context.assigned, [context.upload], asker)
-        history = history_of(db, context)
-        place = explain_place(history, context.upload)
-        counts = history.last == context.upload
-        lines = status.load_lines(db, context, context.upload, history, has_mark=counts)
+        rules = deadlines.load_rules(db, assigned, [upload], "" if context.is_staff else key)
+        history = _find_history(db, context)
+        has_mark = history.last == upload
+        lines = status.load_lines(db, context, upload, history, has_mark=has_mark)
+        if context.member.role == STUDENT:
+            now = datetime.datetime.now()
+            bound = submissions.explain_bound(db, assigned, key, upload, now)
+    is_running = job is not None and job.is_unfinished
+    # The result of the public tests, as the worker wrote it.
+    report = check_page(settings.assignment_folder(upload.assignment), upload.id)
+    has_report = not is_running and report.exists()
     return rendering.page(
         context,
         "upload.html",
-        assignment.crumbs(context, context.upload.name),
+        assignment.crumbs(context, upload.name),
         held=own_files.explain_held(
-            context.settings, context.assigned, [job] if job else [], is_staff=context.is_staff
+            settings, assigned, [job] if job else [], is_staff=context.is_staff
         ),
-        state=forms.upload_state(context.upload, job),
-        late=deadlines.describe_late(rules[context.upload.id], context.upload.at),
-        place=place,
+        state=status.upload_state(upload, job),
+        late=deadlines.describe_late(rules[upload.id], upload.at),
+        place=submissions.explain_place(history, upload),
         lines=lines,
-        is_running=_is_running(job),
+        is_running=is_running,
         fault=job.fault if job and job.state == FAULT and context.is_staff else "",
-        bound=_explain_bound(context) if context.member.role == STUDENT else "",
+        bound=bound,
         ahead=ahead,
-        stuck=machines.complaint(context.settings),
+        stuck=machines.complaint(settings),
         words=[in_words(word) for _, word in words if event_of(word) == "word"],
         now="".join(in_words(word) for _, word in words[-1:] if event_of(word) == "now"),
-        report="" if _is_running(job) else _report(context),
+        report=Markup(report.read_text(encoding="utf-8")) if has_report else "",
     )
 
 
-def history_of(db: Connection, context: RequestContext) -> SubmissionHistory:
+def _find_history(db: Connection, context: RequestContext) -> submissions.SubmissionHistory:
     """Return what was submitted with an upload; to a student what counts for that one."""
     if not context.is_staff:
         return submissions.history_of(db, context.assigned, context.member.submits_as)
-    return submissions.history_with(
-        submissions.all_histories(db, context.assigned).values(), context.upload.id
-    )
-
-
-def _is_running(job: Job | None) -> bool:
-    return job is not None and job.is_unfinished
-
-
-def _report(context: RequestContext) -> str:
-    """Return the result of the public tests, as the worker wrote it; nothing: not yet."""
-    made = context.settings.assignment_folder(context.upload.assignment)
-    path = check_page(made, context.upload.id)
-    return rendering.own(path.read_text(encoding="utf-8")) if path.exists() else ""
+    histories = submissions.all_histories(db, context.assigned)
+    return submissions.history_with(histories.values(), context.upload.id)
 
 
 def _parse(words: Iterable[tuple[int, str]]) -> list[tuple[int, Word]]:
-    """Return what a worker has said of a submission, with its numbers."""
     return [(number, json.loads(said)) for number, said in words]
 
 
@@ -155,7 +146,10 @@ async def _news(context: RequestContext) -> AsyncIterator[str]:
     seen, was_read = read_number(context.request.headers.get("last-event-id", "")) or 0, False
     begun = told = allowed = time.monotonic()
     while time.monotonic() - begun < _LONGEST:
-        look = await _look(context)
+        live, upload = context.service.live, context.upload.id
+        look = live.find_fresh(upload)
+        if look is None:
+            look = await run_in_threadpool(live.look, upload)
         if time.monotonic() - allowed > _RECHECK:
             allowed = time.monotonic()
             if not await run_in_threadpool(access.is_still_allowed, context):
@@ -177,22 +171,15 @@ async def _news(context: RequestContext) -> AsyncIterator[str]:
         await asyncio.sleep(_PAUSE)
 
 
-async def _look(context: RequestContext) -> Look:
-    live, upload = context.service.live, context.upload.id
-    known = live.find_fresh(upload)
-    return known if known is not None else await run_in_threadpool(live.look, upload)
-
-
 def _explain_place(context: RequestContext) -> str:
     """Return what a grading would do with an upload that was read; empty if it was removed."""
     with context.reading() as db:
         now = uploads.UPLOADS.find(db, id=context.upload.id)
-        return explain_place(history_of(db, context), now) if now else ""
+        return submissions.explain_place(_find_history(db, context), now) if now else ""
 
 
 @ROUTES.at("GET", f"{_PATH}/file", MEMBERS)
 def download(context: Context) -> Response:
-    """Give the bytes that were submitted, never to be shown by a browser."""
     return rendering.send_submission(context)
 
 
@@ -211,22 +198,15 @@ def withdraw(context: Context) -> Response:
     if not forms.is_sure(context):
         with context.reading() as db:
             submissions.require_withdrawable(db, *own)
-        question = SecondQuestion(
+        question = forms.SecondQuestion(
             f"Withdraw {context.upload.name}?",
             "It then no longer counts, and this cannot be undone. You can submit again for as long"
             " as the assignment takes submissions.",
             "Yes, withdraw it",
             context.request.url.path.removesuffix("/withdraw"),
         )
-        return forms.ask_again(
-            context, assignment.crumbs(context, f"Withdraw {context.upload.name}"), question
-        )
+        trail = assignment.crumbs(context, f"Withdraw {context.upload.name}")
+        return forms.ask_again(context, trail, question)
     with context.acting() as act:
         submissions.withdraw(act, *own)
     return RedirectResponse(context.assignment_page, 303)
-
-
-def _explain_bound(context: RequestContext) -> str:
-    with context.reading() as db:
-        key, now = context.member.submits_as, datetime.datetime.now()
-        return submissions.explain_bound(db, context.assigned, key, context.upload, now)

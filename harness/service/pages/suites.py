@@ -1,24 +1,18 @@
 """Suites of engine authors: the list, each with its runs, its history and its badge."""
 
 from fastapi.responses import RedirectResponse, Response
-from sqlalchemy import Connection
 
 from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
 from harness.service.courses import cases, engine_suites, own_files, run_documents, submissions
-from harness.service.courses.cases import EngineCommands
-from harness.service.courses.engine_suites import PostedRun, RunArchive
 from harness.service.pages import forms
-from harness.service.pages.course import attachment
-from harness.service.pages.forms import SecondQuestion, SentArchive, receive_files
 from harness.service.pages.gradings import serve_file
-from harness.service.records import Suite, SuiteRun
+from harness.service.records import Suite
 from harness.service.storage import courses
 from harness.service.web import rendering
-from harness.service.web.access import ANYBODY, OWNERS, SIGNED_IN, Context, Form, Routes
-from harness.service.web.rendering import Crumbs
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.access import ANYBODY, OWNERS, SIGNED_IN, Context, Routes
+from harness.service.web.request_context import require_found
 
 ROUTES = Routes()
 _ONE = "/suites/{suite}"
@@ -33,19 +27,17 @@ _BADGE = {
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
 def list_suites(context: Context) -> Response:
-    """Show the suites of the person who is signed in."""
     with context.reading() as db:
         found = courses.SUITES.all(db, "title", "id", person=context.by)
         last = {one.id: courses.last_ended(db, one.id) for one in found}
-    crumbs = [("Test suites", "")]
     return rendering.page(
-        context, "suites.html", crumbs, suites=found, last=last, shipped=shipped.names()
-    )
+        context, "suites.html", [("Test suites", "")],
+        suites=found, last=last, shipped=shipped.names(),
+    )  # fmt: skip
 
 
-@ROUTES.at("POST", "/suites", SIGNED_IN, most=Form(page=list_suites))
+@ROUTES.form("/suites", SIGNED_IN, list_suites)
 def make(context: Context) -> Response:
-    """Make a suite."""
     with context.acting() as act:
         made = engine_suites.make(act, context.field("title"), context.field("source"))
     return RedirectResponse(f"/suites/{made.id}", 303)
@@ -76,7 +68,7 @@ def show(context: Context) -> Response:
     )
 
 
-@ROUTES.at("POST", f"{_ONE}/change", OWNERS, most=Form(page=show))
+@ROUTES.form(f"{_ONE}/change", OWNERS, show)
 def change(context: Context) -> Response:
     """Change what a suite is called, who may read it, and whether it has a badge."""
     with context.acting() as act:
@@ -90,54 +82,41 @@ def change(context: Context) -> Response:
     return RedirectResponse(context.suite_page, 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/remove", OWNERS, most=Form(page=show))
+@ROUTES.form(f"{_ONE}/remove", OWNERS, show)
 def remove(context: Context) -> Response:
-    """Remove a suite with all its runs."""
     if not forms.is_sure(context):
         raise UsageError("nothing was removed: tick that you are sure")
-    suite = context.suite
     with context.acting() as act:
-        engine_suites.remove(act, suite, context.settings)
+        engine_suites.remove(act, context.suite, context.settings)
     return RedirectResponse("/suites", 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/runs", OWNERS, most=Form(page=show))
+@ROUTES.form(f"{_ONE}/runs", OWNERS, show)
 def post(context: Context) -> Response:
     """Take a document of ``run --json``, or an engine to be run here."""
-    with receive_files(context) as found:
-        made = (
-            _post(context, found)
-            if run_documents.is_document(found.path)
-            else _run(context, found)
-        )
+    service, suite, folder = context.service, context.suite, context.suite_folder
+    revision = context.field("revision")
+    with forms.receive_files(context) as found:
+        if run_documents.is_document(found.path):
+            posted = engine_suites.PostedRun.read(run_documents.load(found.path), revision)
+            with context.acting() as act:
+                made = engine_suites.post(act, suite, posted, folder)
+        else:
+            most, wanted = service.settings.largest, run_documents.WANTED
+            kept = submissions.keep(service.store, found.path, found.name, most, wanted)
+            archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
+            with context.acting() as act:
+                made = engine_suites.post_engine(act, suite, archive, folder)
     return RedirectResponse(f"{context.suite_page}/runs/{made.id}", 303)
 
 
-def _post(context: RequestContext, upload: SentArchive) -> SuiteRun:
-    suite, folder = context.suite, context.suite_folder
-    posted = PostedRun.read(run_documents.load(upload.path), context.field("revision"))
-    with context.acting() as act:
-        return engine_suites.post(act, suite, posted, folder)
-
-
-def _run(context: RequestContext, upload: SentArchive) -> SuiteRun:
-    service = context.service
-    most, wanted = service.settings.largest, run_documents.WANTED
-    kept = submissions.keep(service.store, upload.path, upload.name, most, wanted)
-    archive = RunArchive(kept.name, kept.sha256, context.field("revision"))
-    with service.database.acting(context.by) as act:
-        return engine_suites.post_engine(act, context.suite, archive, context.suite_folder)
-
-
-@ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=forms.MOST, page=show))
+@ROUTES.form(f"{_ONE}/cases", OWNERS, show, files=forms.MOST)
 def take_cases(context: Context) -> Response:
     """Run the engines of a suite by case files of the owner's own."""
-    settings, how = (
-        context.settings,
-        EngineCommands(context.field("command"), context.field("build")),
-    )
+    settings = context.settings
+    how = cases.EngineCommands(context.field("command"), context.field("build"))
     with (
-        receive_files(context) as found,
+        forms.receive_files(context) as found,
         cases.unpack(settings, found.path, found.name, how) as (place, own),
         context.acting() as act,
     ):
@@ -151,28 +130,26 @@ def history(context: Context) -> Response:
     suite = context.suite
     with context.reading() as db:
         found = courses.last_runs(db, suite.id, engine_suites.RUNS)
-    if not found:
-        raise RequestRefused(404, "there is no run yet")
+    require_found(found or None, "there is no run yet")
     home = (suite.title, context.suite_page)
     folder = engine_suites.write_pages(context.settings.suite(suite.id), suite, found, home)
-    return serve_file(folder, context.request.path_params["name"])
+    return serve_file(folder, context.part("name"))
 
 
 @ROUTES.at("GET", "/badges/{badge}.svg", ANYBODY)
 def show_badge(context: Context) -> Response:
     """Give the badge of a suite that has one, to anyone who knows its address."""
-    named = context.request.path_params["badge"]
+    named = context.part("badge")
     with context.reading() as db:
         suite = courses.SUITES.find(db, badge=named) if named.isalnum() else None
         last = courses.last_ended(db, suite.id) if suite else None
-    if suite is None:
-        raise RequestRefused(404, "there is no such badge")
+    require_found(suite, "there is no such badge")
     told, color = engine_suites.describe_badge(last)
     picture = rendering.page(context, "badge.svg", told=told, color=color).body
     return Response(picture, media_type="image/svg+xml", headers=_BADGE)
 
 
-def crumbs(suite: Suite, *more: tuple[str, str]) -> Crumbs:
+def crumbs(suite: Suite, *more: tuple[str, str]) -> rendering.Crumbs:
     """Return the way to the page of a suite, or to one below it."""
     return [("Test suites", "/suites"), (suite.title, f"/suites/{suite.id}"), *more]
 
@@ -185,10 +162,14 @@ _RUN = "/suites/{suite}/runs/{run}"
 @ROUTES.at("GET", _RUN, SIGNED_IN)
 def show_run(context: Context) -> Response:
     """Show a run, compared with a former one: the one before, or ``?with=`` another's id."""
-    run, named = context.run, context.request.query_params.get("with", "")
+    run, named, former = context.run, context.request.query_params.get("with", ""), None
     with context.reading() as db:
         others = courses.last_runs(db, run.suite, engine_suites.KEPT)
-        former = _former(db, run, named) if run.started else None
+        if run.started and not named:
+            former = engine_suites.run_before(db, run)
+        elif run.started:
+            former = courses.RUNS.find(db, id=named.replace("\0", ""), suite=run.suite)
+            require_found(former, "there is no former run to compare it with")
         state = engine_suites.state_of(db, run)
     found = engine_suites.compare(context.suite_folder, former, run) if former else None
     return rendering.page(
@@ -204,31 +185,18 @@ def show_run(context: Context) -> Response:
     )
 
 
-def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun | None:
-    if not named:
-        return engine_suites.run_before(db, run)
-    found = courses.RUNS.find(db, id=named.replace("\0", ""), suite=run.suite)
-    if found is None:
-        raise RequestRefused(404, "there is no former run to compare it with")
-    return found
-
-
 @ROUTES.at("GET", f"{_RUN}/document", SIGNED_IN)
 def document(context: Context) -> Response:
-    """Give the document that was posted."""
-    run = context.run
-    data = engine_suites.data(context.suite_folder, run)
-    if data is None:
-        raise RequestRefused(404, "its document no longer exists")
-    return attachment(f"run-{run.number}.json", data, "application/json")
+    run, folder = context.run, context.suite_folder
+    data = require_found(engine_suites.data(folder, run), "its document no longer exists")
+    return rendering.attachment(f"run-{run.number}.json", data, "application/json")
 
 
 @ROUTES.at("POST", f"{_RUN}/remove", OWNERS)
 def remove_run(context: Context) -> Response:
-    """Remove a run."""
     if not forms.is_sure(context):
         name = f"run {context.run.number}"
-        question = SecondQuestion(
+        question = forms.SecondQuestion(
             f"Remove {name}?",
             "Its results are removed for ever.",
             f"Yes, remove {name}",

@@ -45,7 +45,6 @@ def form_token(session: str) -> str:
 
 # --- Signing in and out, and the links and tokens that let somebody in ---------------------------
 
-
 SESSION = 12 * 3600.0  # seconds
 FIRST_LINK = 24 * 3600.0  # of a teacher, for one use
 COURSE_LINK = 200 * 86400.0  # of a student, for a term
@@ -137,11 +136,6 @@ def by_session(db: Connection, session: str) -> Person | None:
     return people.of_session(db, digest_of(session))
 
 
-def leave(db: Connection, session: str) -> None:
-    """End a session."""
-    people.end_session(db, digest_of(session))
-
-
 def make_token(
     act: AuditedTransaction, name: str, scope: str, days: int = LONGEST_TOKEN, *, owner: str = ""
 ) -> tuple[Token, Secret]:
@@ -182,7 +176,6 @@ def revoke_token(act: AuditedTransaction, token_id: str) -> bool:
 
 
 # --- Changing people: the name that others see, and the mail address -----------------------------
-
 
 RENAMED = "name changed"  # in the audit log
 _LONGEST = 200  # characters of a name

@@ -109,9 +109,6 @@ def probe(settings: Settings) -> str:
     return f"{found.host}:{found.port}, from {settings.mail_from}"
 
 
-# --- a folder ----------------------------------------------------------------------------------
-
-
 def _write(folder: Path, message: EmailMessage) -> None:
     """Write a mail as a file that mail programs open; its owner alone may read it."""
     name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}.eml"
@@ -123,9 +120,6 @@ def _write(folder: Path, message: EmailMessage) -> None:
         unfinished.rename(folder / name)
     except OSError as error:
         raise MailDelayedError(f"cannot write into {folder}: {error.strerror}") from None
-
-
-# --- a server ----------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -178,17 +172,13 @@ def _naming_errors(mail_server: MailServer) -> Iterator[None]:
     except ssl.SSLCertVerificationError as error:
         raise MailDelayedError(f"{place}: certificate not valid: {error.verify_message}") from None
     except (OSError, smtplib.SMTPException) as error:
-        why = getattr(error, "strerror", None) or _explain(error)
+        why = "it does not reply as a mail server does"
+        if isinstance(error, TimeoutError):
+            why = f"no reply in {_PATIENCE:g} seconds"
+        elif isinstance(error, smtplib.SMTPServerDisconnected):
+            why = "it ended the connection"
+        why = getattr(error, "strerror", None) or why
         raise MailDelayedError(f"{place} cannot be reached: {why}") from None
-
-
-def _explain(error: Exception) -> str:
-    """Return what an error without a sentence of its own means."""
-    if isinstance(error, TimeoutError):
-        return f"no reply in {_PATIENCE:g} seconds"
-    if isinstance(error, smtplib.SMTPServerDisconnected):
-        return "it ended the connection"
-    return "it does not reply as a mail server does"
 
 
 def _explain_answer(place: str, code: int, answer: bytes | str) -> HarnessError:

@@ -5,7 +5,6 @@ sent: the database knows its digest alone, before and after. One that was not ta
 again, and the next try makes another.
 """
 
-import functools
 import time
 from collections.abc import Sequence
 from email.errors import MessageError
@@ -19,22 +18,10 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.service import monitoring
+from harness.service import monitoring, records
 from harness.service.people import accounts, mail_server
-from harness.service.people.accounts import Secret
 from harness.service.people.mail_server import MailDelayedError, MailRefusedError
-from harness.service.records import (
-    ASKED,
-    GIVEN_UP,
-    NOBODY,
-    ROSTER,
-    SENT,
-    STUDENT,
-    WAITING,
-    Letter,
-    Member,
-    Person,
-)
+from harness.service.records import Letter, Member, Person
 from harness.service.settings import Settings
 from harness.service.storage import courses, outgoing, people
 from harness.service.storage.audit import AuditedTransaction
@@ -62,7 +49,10 @@ _ROSTER = """\
 This is your link to {base}. It signs you in as you: keep it for yourself.
 Earlier links no longer work.
 """
-_WORDS = {ASKED: ("Your link to sign in", _ASKED), ROSTER: ("Your link to your course", _ROSTER)}
+_WORDS = {
+    records.ASKED: ("Your link to sign in", _ASKED),
+    records.ROSTER: ("Your link to your course", _ROSTER),
+}
 
 
 def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailMessage:
@@ -73,7 +63,11 @@ def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> Ema
     """
     subject, text = _WORDS[letter.kind]
     sender = settings.mail_from or f"gtp-harness@{urlsplit(settings.base).hostname}"
-    parts = [text.format(base=settings.base), *map(_describe_way, ways)]
+    parts = [text.format(base=settings.base)]
+    for way in ways:
+        titles = ", ".join(map(_short, way.courses))
+        whose = f"{_short(way.name)}{f' ({titles})' if titles else ''}"
+        parts.append(f"{whose}:\n{way.link}\n")
     message = EmailMessage(policy=_POLICY)
     try:
         message["From"] = sender
@@ -88,27 +82,16 @@ def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> Ema
     return message
 
 
-def _describe_way(link: MailLink) -> str:
-    courses = ", ".join(map(_short, link.courses))
-    return f"{_short(link.name)}{f' ({courses})' if courses else ''}:\n{link.link}\n"
-
-
 def _short(text: str) -> str:
     return one_line(text, _LONGEST)
 
 
 # --- Asking for mails, and sending them: a letter waits in the database until a server takes it --
-# The link in a mail is made when the mail is sent: the database knows its digest alone, before and
-# after. One that was not taken is removed again, and the next try makes another.
-
 
 HOUR = 3600.0
 MOST_TO_ONE = 3  # letters to one address in an hour
 MOST_ASKED = 1000  # that wait: more are not taken
 _PATIENCE = 3 * 86400.0  # seconds after which a letter is given up
-
-
-# --- asking ------------------------------------------------------------------------------------
 
 
 def ask(db: Connection, text: str) -> bool:
@@ -122,27 +105,27 @@ def ask(db: Connection, text: str) -> bool:
     """
     address, now = accounts.check_address(text), time.time()
     people.forget_asked(db, now - HOUR)
-    if people.waiting_letters(db, ASKED) >= MOST_ASKED:
+    if people.waiting_letters(db, records.ASKED) >= MOST_ASKED:
         return False
     if people.count_asked(db, address, now - HOUR) < MOST_TO_ONE:
-        people.LETTERS.add(db, Letter(new_id(), ASKED, address, due=now, made=now))
+        people.LETTERS.add(db, Letter(new_id(), records.ASKED, address, due=now, made=now))
     return True
 
 
 def to_roster(act: AuditedTransaction, course: str) -> None:
     """Queue a letter for each student of a course who has an address and no letter waiting."""
-    reached = _list_reached(act.db, course)
+    reached = list_reached(act.db, course)
     for one in reached:
-        _put(act.db, one, course)
+        now, named = time.time(), {"kind": records.ROSTER, "person": one.id, "course": course}
+        if not people.LETTERS.find(act.db, state=records.WAITING, **named):
+            people.LETTERS.remove(act.db, **named)  # this one tells what happens from now on
+            new = Letter(new_id(), records.ROSTER, one.email, one.id, course, due=now, made=now)
+            people.LETTERS.add(act.db, new)
     act.note("links sent", course, letters=len(reached))
 
 
-def count_with_address(db: Connection, course: str) -> int:
-    """Return how many students of a course a mail reaches."""
-    return len(_list_reached(db, course))
-
-
-def _list_reached(db: Connection, course: str) -> list[Person]:
+def list_reached(db: Connection, course: str) -> list[Person]:
+    """Return the students of a course whom a mail reaches."""
     return [person for _, person in _students(db, course) if person.email]
 
 
@@ -157,79 +140,53 @@ def _students(db: Connection, course: str) -> list[tuple[Member, Person]]:
     return [(one, known[one.person]) for one in members]
 
 
-def _put(db: Connection, person: Person, course: str) -> None:
-    now, named = time.time(), {"kind": ROSTER, "person": person.id, "course": course}
-    if not people.LETTERS.find(db, state=WAITING, **named):
-        people.LETTERS.remove(db, **named)  # what happened to the last one is told by this one
-        new = Letter(new_id(), ROSTER, person.email, person.id, course, due=now, made=now)
-        people.LETTERS.add(db, new)
-
-
-def list_last_letters(db: Connection, course: str) -> list[Letter]:
-    """Return the last letters to the roster of a course."""
-    return people.LETTERS.all(db, "address", "id", kind=ROSTER, course=course)
-
-
-# --- sending -----------------------------------------------------------------------------------
-
-
 def deliver(settings: Settings, database: Database) -> bool:
     """Send the next letter that is due; False if there is none.
 
     Raises:
         ServerError: the database cannot be used now.
     """
-    send = functools.partial(_send, settings, database)
-    return outgoing.deliver_next(database, people.LETTERS, send, HOUR)
+    return outgoing.deliver_next(
+        database, people.LETTERS, lambda letter: _send(settings, database, letter), HOUR
+    )
 
 
 def _send(settings: Settings, database: Database, letter: Letter) -> dict[str, object]:
-    """Return what of a letter changes by a try."""
-    ended, trouble = _try_to_send(settings, database, letter)
-    if ended == WAITING and time.time() - letter.made > _PATIENCE:
-        ended = GIVEN_UP
+    is_asked, base = letter.kind == records.ASKED, settings.base
+    lasts = accounts.ASKED_LINK if is_asked else accounts.COURSE_LINK
+    made, ways, ended, trouble = [], [], records.NOBODY, ""
+    with database.acting() as act:
+        for one in _find_people(act.db, letter):
+            secret = accounts.make_link(act, one.id, lasts, once=is_asked)
+            titles = tuple(course.title for course, _ in courses.of_person(act.db, one.id))
+            made.append((one, secret))
+            ways.append(MailLink(one.name, titles, f"{base}/enter/{secret.text}"))
+    if made:
+        try:
+            mail_server.send(settings, compose(settings, letter, ways))
+            ended = records.SENT
+        except (MailDelayedError, UsageError) as error:
+            ended, trouble = records.WAITING, str(error)
+        except MailRefusedError as error:
+            ended, trouble = records.GIVEN_UP, str(error)
+        with database.changing() as db:
+            for person, secret in made:
+                if ended != records.SENT:
+                    people.remove_link(db, secret.digest)
+                elif letter.kind == records.ROSTER:
+                    people.revoke_links(db, person.id, but=secret.digest)
+    if ended == records.WAITING and time.time() - letter.made > _PATIENCE:
+        ended = records.GIVEN_UP
     facts = {"letter": letter.id, "kind": letter.kind, "ended": ended, "trouble": trouble}
     monitoring.tell(settings, "mail", **facts)
     return {"state": ended, "trouble": trouble}
 
 
-def _try_to_send(settings: Settings, database: Database, letter: Letter) -> tuple[str, str]:
-    """Try to send a letter; return its state then, and what went wrong."""
-    with database.acting() as act:
-        made = [(one, _link(act, letter, one)) for one in _find_people(act.db, letter)]
-        ways = [_way(settings, act.db, *pair) for pair in made]
-    if not made:
-        return NOBODY, ""
-    try:
-        mail_server.send(settings, compose(settings, letter, ways))
-        ended, trouble = SENT, ""
-    except (MailDelayedError, UsageError) as error:
-        ended, trouble = WAITING, str(error)
-    except MailRefusedError as error:
-        ended, trouble = GIVEN_UP, str(error)
-    with database.changing() as db:
-        for person, secret in made:
-            if ended != SENT:
-                people.remove_link(db, secret.digest)
-            elif letter.kind == ROSTER:
-                people.revoke_links(db, person.id, but=secret.digest)
-    return ended, trouble
-
-
 def _find_people(db: Connection, letter: Letter) -> list[Person]:
     """Return the people a letter lets sign in: all with the address by now, or the student."""
-    if letter.kind == ASKED:
+    if letter.kind == records.ASKED:
         return people.by_email(db, letter.address)
-    is_there = courses.MEMBERS.find(db, course=letter.course, person=letter.person, role=STUDENT)
+    is_there = courses.MEMBERS.find(
+        db, course=letter.course, person=letter.person, role=records.STUDENT
+    )
     return people.PEOPLE.all(db, id=letter.person) if is_there else []
-
-
-def _link(act: AuditedTransaction, letter: Letter, person: Person) -> Secret:
-    is_asked = letter.kind == ASKED
-    lasts = accounts.ASKED_LINK if is_asked else accounts.COURSE_LINK
-    return accounts.make_link(act, person.id, lasts, once=is_asked)
-
-
-def _way(settings: Settings, db: Connection, person: Person, secret: Secret) -> MailLink:
-    titles = tuple(course.title for course, _ in courses.of_person(db, person.id))
-    return MailLink(person.name, titles, f"{settings.base}/enter/{secret.text}")

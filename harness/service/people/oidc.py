@@ -68,8 +68,14 @@ def check(settings: Settings) -> None:
     Raises:
         UsageError: something is missing or cannot be.
     """
-    if not settings.oidc:
-        _see_none(settings)
+    if not settings.oidc:  # nobody could sign in at a provider that is not named
+        beside = {
+            "--oidc-client": settings.oidc_client,
+            "--oidc-secret": settings.oidc_secret,
+            "--oidc-add": settings.oidc_add,
+        }
+        for option in filter(beside.get, beside):
+            raise UsageError(f"{option} needs --oidc, the address of the provider")
         return
     if not is_safe(settings.oidc):
         raise UsageError(f"--oidc: found {settings.oidc!r}, expected https://ISSUER")
@@ -78,17 +84,6 @@ def check(settings: Settings) -> None:
     if settings.oidc_add and settings.oidc_claim != EMAIL:
         raise UsageError("--oidc-add goes with mail addresses alone: leave out --oidc-claim")
     client_secret(settings)
-
-
-def _see_none(settings: Settings) -> None:
-    """See that nothing is said of a provider that is not named: nobody could sign in there."""
-    beside = {
-        "--oidc-client": settings.oidc_client,
-        "--oidc-secret": settings.oidc_secret,
-        "--oidc-add": settings.oidc_add,
-    }
-    for option in filter(beside.get, beside):
-        raise UsageError(f"{option} needs --oidc, the address of the provider")
 
 
 def client_secret(settings: Settings) -> str:
@@ -106,9 +101,6 @@ def client_secret(settings: Settings) -> str:
 def name_of(settings: Settings) -> str:
     """Return the provider's name for the sign-in page, or "" without a provider."""
     return urlsplit(settings.oidc).hostname or ""
-
-
-# --- the provider ------------------------------------------------------------------------------
 
 
 class Provider:
@@ -150,14 +142,15 @@ class Provider:
         with self._client() as client, _naming_errors():
             metadata = self._metadata(client)
             token = client.fetch_token(
-                metadata["token_endpoint"],
-                code=code,
-                code_verifier=derive("verifier", secret),
+                metadata["token_endpoint"], code=code, code_verifier=derive("verifier", secret)
             )
             keys = client.request("GET", metadata["jwks_uri"], withhold_token=True)
             keys.raise_for_status()
             claims = self._read(token, keys.json(), derive("nonce", secret))
-        return self._read_claims(claims)
+        email = _text(claims, EMAIL) if claims.get("email_verified") is True else ""
+        named = self._settings.oidc_claim
+        own = "" if named == EMAIL else _text(claims, named)
+        return Claims(_text(claims, "sub"), email, _text(claims, "name"), own)
 
     def probe(self) -> str:
         """Return what the provider is, in words; raises ProviderUnavailableError, UsageError."""
@@ -166,7 +159,11 @@ class Provider:
         return f"{self._settings.oidc}, as {self._settings.oidc_client}"
 
     def _client(self) -> OAuth2Client:
-        settings = self._settings
+        settings, now = self._settings, time.monotonic()
+        # Which certificates are trusted: to read all takes longer than to ask.
+        if self._trusted is None or now > self._trusted_until:
+            self._trusted = httpx2.create_ssl_context()
+            self._trusted_until = time.monotonic() + _KNOWN
         return OAuth2Client(
             settings.oidc_client,
             client_secret(settings),
@@ -174,15 +171,8 @@ class Provider:
             redirect_uri=f"{settings.base}{BACK}",
             code_challenge_method="S256",
             timeout=_PATIENCE,
-            verify=self._trust(),
+            verify=self._trusted,
         )
-
-    def _trust(self) -> ssl.SSLContext:
-        """Return which certificates are trusted: to read all takes longer than to ask."""
-        if self._trusted is None or time.monotonic() > self._trusted_until:
-            self._trusted = httpx2.create_ssl_context()
-            self._trusted_until = time.monotonic() + _KNOWN
-        return self._trusted
 
     def _metadata(self, client: OAuth2Client) -> dict[str, Any]:
         """Return what the provider says of itself (OpenID Connect Discovery)."""
@@ -192,7 +182,13 @@ class Provider:
             with _naming_errors():
                 answer = client.request("GET", path, withhold_token=True)
                 answer.raise_for_status()
-                self._found = _check_metadata(issuer, answer.json())
+                found = answer.json()
+                if found["issuer"] != issuer:
+                    raise ValueError(found["issuer"])
+                for name in _ENDPOINTS:
+                    if not is_safe(str(found[name])):
+                        raise ValueError(name)
+                self._found = found
             self._until = time.monotonic() + _KNOWN
         return self._found
 
@@ -208,12 +204,6 @@ class Provider:
         claims = CodeIDToken(found.claims, found.header, wanted, given)
         claims.validate(leeway=_LEEWAY)
         return claims
-
-    def _read_claims(self, claims: CodeIDToken) -> Claims:
-        email = _text(claims, EMAIL) if claims.get("email_verified") is True else ""
-        named = self._settings.oidc_claim
-        own = "" if named == EMAIL else _text(claims, named)
-        return Claims(_text(claims, "sub"), email, _text(claims, "name"), own)
 
 
 def _text(claims: CodeIDToken, name: str) -> str:
@@ -247,13 +237,3 @@ def _naming_errors() -> Iterator[None]:
         raise ProviderUnavailableError(
             f"the provider's answer cannot be read: {type(error).__name__}"
         ) from None
-
-
-def _check_metadata(issuer: str, metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return what a provider says of itself, if it is the one that was named."""
-    if metadata["issuer"] != issuer:
-        raise ValueError(metadata["issuer"])
-    for name in _ENDPOINTS:
-        if not is_safe(str(metadata[name])):
-            raise ValueError(name)
-    return metadata

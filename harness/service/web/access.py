@@ -4,10 +4,9 @@ A route declares its rule (:class:`Routes`); one without a rule ends the start o
 its path names is looked up before it is answered (:mod:`harness.service.web.request_context`).
 """
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
@@ -72,7 +71,7 @@ def require_permission(right: str) -> Rule:
     return Rule(f"teachers, and assistants who may {RIGHTS[right]}", STAFF, right=right)
 
 
-# --- Guards: where rules are applied -------------------------------------------------------------
+Page = Callable[[RequestContext], Response]
 
 
 class Form(NamedTuple):
@@ -83,7 +82,7 @@ class Form(NamedTuple):
 
     files: int = 1
     fields: int = 50
-    page: Callable[[RequestContext], Response] | None = None
+    page: Page | None = None
     is_foreign: bool = False  # it may be on a page of another site; what it says is signed
     needs_token: bool = True  # of the session; else a secret in its address stands for it
 
@@ -110,35 +109,33 @@ class Guard:
             request.state.context = context
             yield
             return
-        with _count(context):  # until it is answered
+        under_way = context.service.under_way  # what has a body: so many at a time of one person
+        if not under_way.begin(context.by):
+            why = f"{under_way.most} requests of yours are under way: wait until one is answered"
+            raise RequestRefused(429, why, {"retry-after": "1"})
+        try:
             request.state.context = context if self.scope else await self._with_form(context)
             yield
+        finally:
+            under_way.end(context.by)
 
     def _look_up(self, request: Request) -> RequestContext:
         service: Service = request.app.state.service
         with service.database.reading() as db:
-            context = self._identify(db, RequestContext(service, request))
+            context = self.identify(db, RequestContext(service, request))
             request.state.by = context.by  # for the log, also if the request is refused
             self._check_person(context)
-            return self._look_up_named(db, context)
+            return self.look_up_named(db, context)
 
-    def still_allows(self, context: RequestContext) -> bool:
-        """Whether the same person may still do it; for an answer that takes long."""
-        try:
-            with context.service.database.reading() as db:
-                now = self._identify(db, RequestContext(context.service, context.request))
-                return now.by == context.by and bool(self._look_up_named(db, now))
-        except RequestRefused:
-            return False
-
-    def _look_up_named(self, db: Connection, context: RequestContext) -> RequestContext:
+    def look_up_named(self, db: Connection, context: RequestContext) -> RequestContext:
         """Return a request with all that its path names, if the rule allows it."""
         found = request_context.look_up(db, context, context.request.path_params)
         if not self.rule.allows(found):
             raise RequestRefused(403, f"this is for {self.rule.name}")
         return found
 
-    def _identify(self, db: Connection, context: RequestContext) -> RequestContext:
+    def identify(self, db: Connection, context: RequestContext) -> RequestContext:
+        """Return a request with the person whom its cookie or its token is of."""
         if self.scope:
             kind, _, text = context.request.headers.get("authorization", "").partition(" ")
             found = accounts.by_token(db, text.strip()) if kind.lower() == "bearer" else None
@@ -152,13 +149,18 @@ class Guard:
 
     def _check_person(self, context: RequestContext) -> None:
         if self.rule.signed_in and context.person is None:
+            why, page = "sign in first", f"{context.settings.base}/tokens"
+            if self.scope and "authorization" in context.request.headers:
+                why = (
+                    f"this API token is unknown or has expired: make a new one on the page {page}"
+                )
+            elif self.scope:
+                why = f"no API token was sent: make one on the page {page}"
             wanted = {"www-authenticate": "Bearer"} if self.scope else {}  # RFC 9110, 15.5.2
-            raise RequestRefused(401, self._explain_stranger(context), wanted)
-        rates = context.service.rates if context.token else context.service.page_rates
-        if context.person and (wait := rates.take(context.person.id)):
-            raise RequestRefused(
-                429, f"too many requests: wait {wait} s", {"retry-after": str(wait)}
-            )
+            raise RequestRefused(401, why, wanted)
+        if context.person:
+            rates = context.service.rates if context.token else context.service.page_rates
+            context.require_rate(rates, context.person.id, "requests")
         if context.token and context.token.scope not in (self.scope, "all"):
             raise RequestRefused(
                 403, f"the token's scope is {context.token.scope!r}, not {self.scope!r}"
@@ -166,51 +168,21 @@ class Guard:
         if self.rule.admins and not (context.person and context.person.is_admin):
             raise RequestRefused(403, f"this is for {self.rule.name}")
 
-    def _explain_stranger(self, context: RequestContext) -> str:
-        """Return what somebody does whom the service does not know."""
-        if not self.scope:
-            return "sign in first"
-        page = f"{context.settings.base}/tokens"
-        if "authorization" not in context.request.headers:
-            return f"no API token was sent: make one on the page {page}"
-        return f"this API token is unknown or has expired: make a new one on the page {page}"
-
     async def _with_form(self, context: RequestContext) -> RequestContext:
         """Read a form, which must be of a page of ours."""
-        if not self.most.is_foreign:
-            _check_origin(context)
-        form = await context.request.form(max_files=self.most.files, max_fields=self.most.fields)
-        if (
-            self.most.needs_token
-            and context.session
-            and form.get(FORM_TOKEN) != context.form_token
-        ):
+        request, most = context.request, self.most
+        if not most.is_foreign:  # then a browser must not say that it comes from another site
+            origin = request.headers.get("origin", "")
+            site = request.headers.get("sec-fetch-site", "same-origin")
+            ours = (context.settings.base, str(request.base_url).rstrip("/"))
+            if site not in ("same-origin", "none") or (origin and origin not in ours):
+                raise RequestRefused(403, "the form comes from another site")
+        form = await request.form(max_files=most.files, max_fields=most.fields)
+        if most.needs_token and context.session and form.get(FORM_TOKEN) != context.form_token:
             raise RequestRefused(
                 403, "the page is too old: open it again, and send the form once more"
             )
         return replace(context, form=form)
-
-
-@contextmanager
-def _count(context: RequestContext) -> Iterator[None]:
-    """Count a request with a body while it is under way: somebody may have so many at a time."""
-    under_way = context.service.under_way
-    if not under_way.begin(context.by):
-        why = f"{under_way.most} requests of yours are under way: wait until one is answered"
-        raise RequestRefused(429, why, {"retry-after": "1"})
-    try:
-        yield
-    finally:
-        under_way.end(context.by)
-
-
-def _check_origin(context: RequestContext) -> None:
-    """Refuse what a browser says comes from another site."""
-    origin = context.request.headers.get("origin", "")
-    site = context.request.headers.get("sec-fetch-site", "same-origin")
-    ours = (context.settings.base, str(context.request.base_url).rstrip("/"))
-    if site not in ("same-origin", "none") or (origin and origin not in ours):
-        raise RequestRefused(403, "the form comes from another site")
 
 
 def _context_of(request: Request) -> RequestContext:
@@ -219,18 +191,24 @@ def _context_of(request: Request) -> RequestContext:
 
 
 Context = Annotated[RequestContext, Depends(_context_of)]
-Endpoint = Callable[..., Any]
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
 class Routes(APIRouter):
     """Routes that say who may use them."""
 
     def at(
-        self, method: str, path: str, may: Rule, most: Form = _A_FORM, **rest: Any
+        self, method: str, path: str, may: Rule, most: Form = _A_FORM
     ) -> Callable[[Endpoint], Endpoint]:
         """Return what makes a function the answer to a request of a page."""
-        options = {"response_model": None, "include_in_schema": False, **rest}
+        options = {"response_model": None, "include_in_schema": False}
         return self.guarded(method, path, Guard(may, most=most), **options)
+
+    def form(
+        self, path: str, may: Rule, page: Page | None = None, **most: Any
+    ) -> Callable[[Endpoint], Endpoint]:
+        """Return what makes a function the answer to a form; ``most``: see :class:`Form`."""
+        return self.at("POST", path, may, Form(page=page, **most))
 
     def guarded(
         self, method: str, path: str, guard: Guard, **options: Any
@@ -246,9 +224,15 @@ def guard_of(route: APIRoute) -> Guard | None:
 
 
 def is_still_allowed(context: RequestContext) -> bool:
-    """Whether a request that is being answered would still be allowed."""
+    """Whether the same person may still do it; for an answer that takes long."""
     guard = guard_of(context.request.scope["route"])
-    return guard is not None and guard.still_allows(context)
+    assert guard is not None  # see require_rules
+    try:
+        with context.reading() as db:
+            now = guard.identify(db, RequestContext(context.service, context.request))
+            return now.by == context.by and bool(guard.look_up_named(db, now))
+    except RequestRefused:
+        return False
 
 
 def require_rules(app: FastAPI) -> None:
@@ -262,14 +246,10 @@ def require_rules(app: FastAPI) -> None:
             raise RuntimeError(
                 f"the route {getattr(route, 'path', route)} does not say who may use it"
             )
-        _check_path(route, guard.rule)
-
-
-def _check_path(route: APIRoute, rule: Rule) -> None:
-    names = set(route.param_convertors)
-    if unknown := request_context.find_unknown(names):
-        raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
-    if ("course" in names) is not bool(rule.roles) or (rule.owns and "suite" not in names):
-        raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
-    if missing := request_context.find_missing(names):
-        raise RuntimeError(f"{route.path}: names no {', '.join(sorted(missing))}")
+        rule, names = guard.rule, set(route.param_convertors)
+        if unknown := request_context.find_unknown(names):
+            raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
+        if ("course" in names) is not bool(rule.roles) or (rule.owns and "suite" not in names):
+            raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
+        if missing := request_context.find_missing(names):
+            raise RuntimeError(f"{route.path}: names no {', '.join(sorted(missing))}")

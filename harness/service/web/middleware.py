@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address, ip_address
 from typing import Any
@@ -84,7 +84,6 @@ def _is_reached(name: str, scope: Scope) -> bool:
 
 # --- What is done around every request: headers and limits, HEAD, and a line in the log ----------
 
-
 _FORMS = 1 << 20  # bytes around a file in a form
 _HEADERS = (
     (b"content-security-policy", POLICY.encode()),
@@ -125,24 +124,20 @@ class SecurityHeaders:
                 own = {name for name, _ in message["headers"]}
                 more = [pair for pair in self._headers if pair[0] not in own]
                 message["headers"] = [*message["headers"], *more]
-                if frame := scope.get("state", {}).get("frame"):
-                    message["headers"] = [*_let_frame(message["headers"], frame)]
+                if frame := scope.get("state", {}).get("frame"):  # of whose pages it may be a part
+                    ours, theirs = FRAMES.encode(), f"frame-ancestors {frame}".encode()
+                    headers = message["headers"]
+                    message["headers"] = [(n, value.replace(ours, theirs)) for n, value in headers]
             await send(message)
 
         await self._app(scope, measure, with_headers)
 
 
-def _let_frame(headers: list[tuple[bytes, bytes]], frame: str) -> Iterator[tuple[bytes, bytes]]:
-    """Yield headers by which the pages of some origins may show this one in a frame."""
-    for name, value in headers:
-        yield name, value.replace(FRAMES.encode(), f"frame-ancestors {frame}".encode())
-
-
-# --- HEAD: the status and the headers that GET would have, without the body (RFC 9110, 9.3.2) ----
-
-
 class HeadRequests:
-    """Asks the application for GET where HEAD is asked, and leaves the body out."""
+    """Asks the application for GET where HEAD is asked, and leaves the body out (RFC 9110, 9.3.2).
+
+    Once the headers are sent, nobody listens any more: so what would be sent without end ends.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -151,41 +146,26 @@ class HeadRequests:
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
-        inner, head = {**scope, "method": "GET"}, _HeadersOnly(send)
+        inner, is_sent, is_read = {**scope, "method": "GET"}, asyncio.Event(), False
+
+        async def read_nothing() -> Message:
+            nonlocal is_read
+            if not is_read:
+                is_read = True
+                return {"type": "http.request", "body": b"", "more_body": False}
+            await is_sent.wait()
+            return {"type": "http.disconnect"}
+
+        async def send_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await send(message)
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                is_sent.set()
+
         try:
-            await self._app(inner, head.receive, head.send)
+            await self._app(inner, read_nothing, send_headers)
         finally:
             scope.update({**inner, "method": "HEAD"})  # the log has the route
-
-
-class _HeadersOnly:
-    """Messages of an application while it answers HEAD."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._is_sent = asyncio.Event()
-        self._is_read = False
-
-    async def receive(self) -> Message:
-        """Give a request without a body; once the headers are sent, nobody listens any more.
-
-        So what would be sent without end ends at once.
-        """
-        if not self._is_read:
-            self._is_read = True
-            return {"type": "http.request", "body": b"", "more_body": False}
-        await self._is_sent.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, message: Message) -> None:
-        if message["type"] != "http.response.start":
-            return
-        await self._send(message)
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-        self._is_sent.set()
-
-
-# --- A line in the log for each request, under an id that its answer has, too; and its count -----
 
 
 HEADER = b"x-request-id"
@@ -220,37 +200,20 @@ class RequestLog:
         try:
             await self._app(scope, receive, with_id)
         finally:
-            seconds = time.monotonic() - begun
-            self._counter.count(monitoring.REQUESTS, seconds, **_labels(scope, status))
+            seconds, state = time.monotonic() - begun, scope["state"]
+            # The template of the path; empty where there is no such route. The sender makes up
+            # nothing that is counted, and nothing is told that only the sender knows.
+            asked = {"method": scope["method"], "route": getattr(scope.get("route"), "path", "")}
+            labels = asked if scope["method"] in _METHODS else {**asked, "method": "other"}
+            self._counter.count(monitoring.REQUESTS, seconds, **labels, status=str(status))
+            named = scope.get("path_params", {}) if state.get("context") else {}
+            ids = {name: named[name] for name in _IDS if name in named}
             facts = {"request": request, "status": status, "seconds": round(seconds, 4)}
-            monitoring.tell(self._settings, "request", **facts, **_about(scope))
-
-
-def _labels(scope: Scope, status: int) -> dict[str, str]:
-    """Return what a request is counted by: the sender can make up none of it."""
-    method = scope["method"] if scope["method"] in _METHODS else "other"
-    return {"method": method, "route": _route(scope), "status": str(status)}
-
-
-def _route(scope: Scope) -> str:
-    """Return the template of a path; empty where there is no such route."""
-    return str(getattr(scope.get("route"), "path", ""))
-
-
-def _about(scope: Scope) -> dict[str, Any]:
-    """Return what was asked, and by whom, without anything that only they know."""
-    context = scope["state"].get("context")
-    named = scope.get("path_params", {})
-    return {
-        "method": scope["method"],
-        "route": _route(scope),
-        "person": scope["state"].get("by", ""),
-        **{name: named[name] for name in _IDS if context and name in named},
-    }
+            by = state.get("by", "")
+            monitoring.tell(self._settings, "request", **facts, **asked, person=by, **ids)
 
 
 # --- What is answered when something is refused or breaks: a page, or a problem (RFC 9457) -------
-
 
 API = "/api/"
 _FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk
@@ -273,7 +236,7 @@ _HEADINGS = {
 
 def add_handlers(app: FastAPI) -> None:
     """Let an application answer so."""
-    handlers: dict[type[Exception], Callable[[Request, Exception], Response]] = {
+    handlers: dict[type[Exception], Callable[[Request, Any], Response]] = {
         RequestRefused: _answer_refusal,
         HTTPException: _http,
         RequestValidationError: _unreadable,
@@ -301,71 +264,56 @@ def answer(
         shown.status_code = status
         return shown
     title = _HEADINGS.get(status, "Not done")
-    told = {"title": title, "why": reason, "back": _find_former(request)}
-    return rendering.page(context, "trouble.html", [(title, "")], status, **told)
-
-
-def _find_former(request: Request) -> str:
-    """Return the page of ours from which a form was sent; "" if it is not known."""
+    # The page of ours from which a form was sent; empty if it is not known.
     former = urlsplit(request.headers.get("referer", ""))
     is_ours = former.netloc == request.headers.get("host") and former.scheme in ("http", "https")
     is_page = former.path.startswith("/") and not former.path.startswith("//")
-    return former.path if request.method == "POST" and is_ours and is_page else ""
+    back = former.path if request.method == "POST" and is_ours and is_page else ""
+    return rendering.page(
+        context, "trouble.html", [(title, "")], status, title=title, why=reason, back=back
+    )
 
 
 def _show_form(request: Request, context: RequestContext) -> Response | None:
     """Return the page with the form that was sent; None if it is not known, or there no longer."""
-    page = _find_page(request)
+    route = request.scope.get("route")
+    guard = guard_of(route) if isinstance(route, APIRoute) else None
     try:
-        return page(context) if page else None
+        return guard.most.page(context) if guard and guard.most.page else None
     except (UsageError, RequestRefused):  # what it is about was removed meanwhile
         return None
 
 
-def _find_page(request: Request) -> Callable[[RequestContext], Response] | None:
-    """Return what shows the page with the form that was sent; None if it is not known."""
-    route = request.scope.get("route")
-    guard = guard_of(route) if isinstance(route, APIRoute) else None
-    return guard.most.page if guard else None
-
-
-def _answer_refusal(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestRefused)
+def _answer_refusal(request: Request, error: RequestRefused) -> Response:
     is_page = request.method == "GET" and not request.url.path.startswith(API)
     if error.status == 401 and is_page:
         return RedirectResponse("/sign-in", 303)
     return answer(request, error.status, error.why, error.headers)
 
 
-def _unreadable(request: Request, error: Exception) -> Response:
+def _unreadable(request: Request, error: RequestValidationError) -> Response:
     """Name what in a request cannot be read; what was found there is not repeated."""
-    assert isinstance(error, RequestValidationError)
     wrong = (f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
     return answer(request, 422, "; ".join(wrong) or "it cannot be read")
 
 
-def _http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    is_page = not request.url.path.startswith(API)
-    if error.status_code == 405:
-        return _answer_method(request, is_page=is_page)
-    why = str(error.detail)
-    if error.status_code == 400:
+def _http(request: Request, error: HTTPException) -> Response:
+    is_page, status = not request.url.path.startswith(API), error.status_code
+    why, headers = str(error.detail), error.headers
+    if status == 405:  # each route of an address has one method
+        routes = (one for one in request.app.routes if isinstance(one, APIRoute))
+        there = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
+        methods = {method for one in there for method in one.methods or ()}
+        allowed = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
+        why, headers = (
+            f"method: found {request.method}, expected one of {allowed}",
+            {"allow": allowed},
+        )
+    if status == 400:
         why = f"what was sent cannot be read ({why.rstrip('.')}): send it once more"
-    if error.status_code == 404:
+    if status == 404 or (status == 405 and is_page):
         why = f"there is no {'page' if is_page else 'resource'} at this address"
-    return answer(request, error.status_code, why, error.headers)
-
-
-def _answer_method(request: Request, *, is_page: bool) -> Response:
-    """Say by which methods an address can be asked: each of its routes has one."""
-    routes = (one for one in request.app.routes if isinstance(one, APIRoute))
-    there = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
-    methods = {method for one in there for method in one.methods or ()}
-    allowed = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
-    why = f"method: found {request.method}, expected one of {allowed}"
-    headers = {"allow": allowed}
-    return answer(request, 405, "there is no page at this address" if is_page else why, headers)
+    return answer(request, status, why, headers)
 
 
 def _unavailable(request: Request, error: Exception) -> Response:
@@ -374,9 +322,9 @@ def _unavailable(request: Request, error: Exception) -> Response:
     return answer(request, 503, "the database cannot be reached now: try again in a minute")
 
 
-def _system(request: Request, error: Exception) -> Response:
+def _system(request: Request, error: OSError) -> Response:
     """Tell a full disk from what is the service's own fault."""
-    if not isinstance(error, OSError) or error.errno not in _FULL:
+    if error.errno not in _FULL:
         return _fault(request, error)
     settings = request.app.state.service.settings
     told = f"cannot write into {settings.data}: {error.strerror}"

@@ -26,9 +26,6 @@ from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
-# --- How pages are made: templates with the look and the parts of the reports --------------------
-
-
 Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself
 _ROOM = Path(__file__).parent
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -112,12 +109,9 @@ def _environment() -> Environment:
     return made
 
 
-_TOKEN = Markup('<input type="hidden" name="{}" value="{}">')
-
-
 def _token(context: RequestContext) -> Markup:
-    """Return the field that every form on a page has."""
-    return _TOKEN.format(FORM_TOKEN, context.form_token)
+    field = Markup('<input type="hidden" name="{}" value="{}">')
+    return field.format(FORM_TOKEN, context.form_token)
 
 
 # What the fields of a form are called on pages, by their names.
@@ -173,10 +167,7 @@ def page(
     return HTMLResponse(text, status)
 
 
-# --- The side menu of a course, for its staff ----------------------------------------------------
-
-
-# What each page of it is called, its address below the course, and who may see it.
+# What each page of the side menu is called, its address below the course, and who may see it.
 COURSE_MENU: list[tuple[str, str, Rule]] = [
     ("Assignments", "", STAFF_ONLY),
     ("Students", "/students", STAFF_ONLY),
@@ -199,30 +190,27 @@ def _course_menu(context: RequestContext) -> list[tuple[str, str, bool]]:
     return [(label, address, address == current) for label, address in shown]
 
 
-def own(text: str) -> Markup:
-    """Return HTML that the harness made itself, to be put into a page as it is."""
-    return Markup(text)
-
-
 def size(count: int) -> str:
     """Return bytes in words."""
     return f"{count:,} bytes" if count < 10_000 else f"{count / 1000:,.0f} kB"
 
 
-# --- Files that a browser saves and never shows, sent piece by piece: they may be large ----------
+# --- Files that a browser saves and never shows --------------------------------------------------
+
+BYTES = "application/octet-stream"
 
 
-_BYTES = "application/octet-stream"
+def attachment(name: str, data: bytes, kind: str = BYTES) -> Response:
+    """Return a file that a browser saves and never shows. ``name``: of our own choice."""
+    return Response(data, media_type=kind, headers=_save_as(name))
 
 
-def send_attachment(name: str, path: Path) -> FileResponse:
-    """Return a file as an attachment. ``name``: of our own choice."""
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return FileResponse(path, media_type=_BYTES, headers=headers)
+def _save_as(name: str) -> dict[str, str]:
+    return {"content-disposition": f'attachment; filename="{name}"'}
 
 
 def send_submission(context: RequestContext) -> FileResponse:
-    """Return the bytes that were submitted, never to be shown by a browser.
+    """Return the bytes that were submitted, piece by piece, never to be shown by a browser.
 
     Raises:
         RequestRefused: they are no longer kept.
@@ -230,4 +218,5 @@ def send_submission(context: RequestContext) -> FileResponse:
     if submissions.is_pruned(context.service.store, context.upload):
         raise RequestRefused(410, "the file is no longer kept")
     path = context.service.store.path(context.upload.sha256)
-    return send_attachment(f"{context.upload.id}.archive", path)
+    headers = _save_as(f"{context.upload.id}.archive")
+    return FileResponse(path, media_type=BYTES, headers=headers)

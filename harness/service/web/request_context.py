@@ -23,7 +23,7 @@ from harness.service.records import ASSISTANT, ROLES, STAFF, STUDENT, TEACHER
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web.service import Service
+from harness.service.web.service import Rates, Service
 
 T = TypeVar("T")
 
@@ -70,6 +70,23 @@ class RequestContext:
         return self.person.id if self.person else ""
 
     @property
+    def sender(self) -> str:
+        """Return the address in the network that the request comes from; "" if not known."""
+        client = self.request.client
+        return client.host if client else ""
+
+    def require_rate(self, rates: Rates, key: str, what: str) -> None:
+        """Count the request, and refuse it if there are too many; ``what``: all of them."""
+        if wait := rates.take(key):
+            why = f"too many {what}: wait {wait} s"
+            raise RequestRefused(429, why, {"retry-after": str(wait)})
+
+    def part(self, name: str) -> str:
+        """Return a part of the path that is not looked up."""
+        found: str = self.request.path_params[name]
+        return found
+
+    @property
     def is_staff(self) -> bool:
         """Whether it is a teacher or an assistant of the course."""
         return "member" in self.named and self.member.role in STAFF
@@ -95,7 +112,6 @@ class RequestContext:
 
     @property
     def settings(self) -> Settings:
-        """Return the settings of the service."""
         return self.service.settings
 
     def reading(self) -> AbstractContextManager[Connection]:
@@ -108,22 +124,18 @@ class RequestContext:
 
     @property
     def folder(self) -> Path:
-        """Return the folder of the assignment."""
         return self.settings.assignment_folder(self.assigned.id)
 
     @property
     def course_page(self) -> str:
-        """Return the address of the page of the course."""
         return f"/courses/{self.course.id}"
 
     @property
     def assignment_page(self) -> str:
-        """Return the address of the page of the assignment."""
         return f"{self.course_page}/assignments/{self.assigned.id}"
 
     @property
     def grading_page(self) -> str:
-        """Return the address of the page of the grading."""
         return f"{self.assignment_page}/gradings/{self.grading.id}"
 
     @property
@@ -133,21 +145,17 @@ class RequestContext:
 
     @property
     def suite_page(self) -> str:
-        """Return the address of the page of the suite."""
         return f"/suites/{self.suite.id}"
 
     @property
     def suite_folder(self) -> Path:
-        """Return the folder of the suite."""
         return self.settings.suite(self.suite.id)
 
 
 # --- What a path names ---------------------------------------------------------------------------
 # It is looked up, and must belong together: an assignment to the course, an upload to the
-# assignment, and to the student who asks. So no route can forget to look.
-#
-# A user outside a course gets the same answer as for a course that does not exist.
-
+# assignment, and to the student who asks. So no route can forget to look. A user outside a course
+# gets the same answer as for a course that does not exist.
 
 _Found = dict[str, object] | None  # what is named, by the names of RequestContext
 _Look = Callable[[Connection, RequestContext, str], _Found]
@@ -287,7 +295,6 @@ def find_missing(names: Iterable[str]) -> set[str]:
 
 # --- Problems (RFC 9457): what the API answers instead of what was asked for ---------------------
 
-
 MEDIA_TYPE = "application/problem+json"
 # What any request may be answered with; 422: something in it cannot be read or cannot be done.
 _ANY = (422, 429, 500, 503)
@@ -303,6 +310,13 @@ class RequestRefused(Exception):  # noqa: N818 - an answer rather than an error
         self.status = status
         self.why = reason
         self.headers = headers
+
+
+def require_found(found: T | None, why: str, status: int = 404) -> T:
+    """Return what was looked for; refuse the request if there is none."""
+    if found is None:
+        raise RequestRefused(status, why)
+    return found
 
 
 class Problem(BaseModel):

@@ -33,7 +33,6 @@ def open_provider(settings: Settings) -> Provider | None:
 # --- How often somebody may ask, and how much at a time ------------------------------------------
 # A bucket for each person is filled as time goes by; requests under way are counted by person.
 
-
 _MOST = 10_000  # buckets that are kept, before full ones are thrown away
 
 
@@ -83,7 +82,8 @@ class Rates:
             if left < 1:
                 return math.ceil((1 - left) * 60 / self._most)
             if len(self._left) >= _MOST:
-                self._forget_full(now)
+                kept = self._left.items()
+                self._left = {k: value for k, value in kept if self._now(k, now) < self._most}
             self._left[key] = (left - 1, now)
         return 0
 
@@ -91,14 +91,8 @@ class Rates:
         left, then = self._left.get(key, (self._most, now))
         return min(self._most, left + (now - then) * self._most / 60)
 
-    def _forget_full(self, now: float) -> None:
-        self._left = {
-            key: value for key, value in self._left.items() if self._now(key, now) < self._most
-        }
-
 
 # --- Live news of submissions: one look at the database serves all pages that watch --------------
-
 
 _FRESH = 0.25  # seconds for which a look is as good as a new one
 
@@ -117,9 +111,7 @@ class LiveLooks:
     def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
         self._database = database
         self._clock = clock
-        self._watched: collections.Counter[str] = (
-            collections.Counter()
-        )  # by the IDs of submissions
+        self._watched: collections.Counter[str] = collections.Counter()  # by IDs of submissions
         self._looks: dict[str, Look] = {}
         self._at = 0.0  # of the last look
         self._counting = threading.Lock()
@@ -148,34 +140,26 @@ class LiveLooks:
         """Look at a submission that is watched; raises as the database."""
         with self._looking:  # who waits for another's look has it too
             known = self.find_fresh(upload)
-            return known or self._look_at_all().get(upload, Look())
-
-    def _look_at_all(self) -> dict[str, Look]:
-        at, wanted = self._clock(), self._list_watched()
-        found = _read(self._database, wanted)
-        with self._counting:
-            self._looks = {name: look for name, look in found.items() if self._watched[name]}
-            self._at = at
-        return found
-
-    def _list_watched(self) -> list[str]:
-        with self._counting:
-            return sorted(self._watched)
-
-
-def _read(database: Database, names: list[str]) -> dict[str, Look]:
-    with database.reading() as db:
-        jobs = queue.checks(db, about=names)
-        words = uploads.words(db, names)
-        read = uploads.list_read(db, names)
-    running = {name for name, job in jobs.items() if job.is_unfinished}
-    return {
-        name: Look(tuple(words.get(name, ())), name in read, name in running) for name in names
-    }
+            if known is not None:
+                return known
+            with self._counting:
+                at, wanted = self._clock(), sorted(self._watched)
+            with self._database.reading() as db:
+                jobs = queue.checks(db, about=wanted)
+                words = uploads.words(db, wanted)
+                read = uploads.list_read(db, wanted)
+            running = {name for name, job in jobs.items() if job.is_unfinished}
+            found = {
+                name: Look(tuple(words.get(name, ())), name in read, name in running)
+                for name in wanted
+            }
+            with self._counting:
+                self._looks = {name: look for name, look in found.items() if self._watched[name]}
+                self._at = at
+            return found.get(upload, Look())
 
 
 # --- What all requests of a process share --------------------------------------------------------
-
 
 _AT_A_TIME = 4  # of one person
 _ASKED = 30  # links that may be asked for in a minute from one address, maybe of a whole campus
