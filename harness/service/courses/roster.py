@@ -76,7 +76,7 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         UsageError: a group would be taken for a student outside it.
     """
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
-    members = courses.students(act.db, course) + courses.former_students(act.db, course)
+    members = courses.students(act.db, course) + courses.students(act.db, course, FORMER)
     before = {one.key: one for one in members}
     known = match(members, roster_file.students)
     grouped = give_keys_of_groups(roster_file.students, members, known.members)
@@ -91,7 +91,7 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         listed = one._replace(student=one.student._replace(key=key))
         taken.append(_take_one(act, course, listed, known.members))
     present = courses.students(act.db, course)
-    _check_groups(present + courses.former_students(act.db, course))
+    _check_groups(present + courses.students(act.db, course, FORMER))
     remarks = [*roster_file.remarks]
     if names := [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]:
         remarks.append(

@@ -57,7 +57,7 @@ def check(context: AssignmentContext, job: records.Job) -> None:
         uploads.forget_words(db, job.about, BEGUN)
         owners = uploads.owners_of(db, [job.about]).get(job.about, frozenset())
         course = context.assigned.course
-        members = courses.students(db, course) + courses.former_students(db, course)
+        members = courses.students(db, course) + courses.students(db, course, records.FORMER)
     if upload is None:
         raise TargetDeletedError("the upload no longer exists")
     found = None
