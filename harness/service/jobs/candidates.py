@@ -148,7 +148,7 @@ class SceneMaker:
 
     def find(self, query: CandidateQuery) -> DraftFindings:
         """Return scenes that catch what nothing has caught, and all that could be used instead."""
-        request = scene_production.SceneRequest(
+        request = scene_text.SceneRequest(
             query.specification,
             record_reading.Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
             query.specification.kind.sizes,
