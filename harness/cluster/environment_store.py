@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import file_system
-from harness.cluster.fetching import UNFINISHED, FetchError, Missing, Source
+from harness.cluster.transfer import UNFINISHED, FetchError, Missing, Source
 from harness.environments import environment_archive, environment_cache
 from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import UsageError
