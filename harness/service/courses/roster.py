@@ -293,9 +293,11 @@ def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -
             )
         for fact in own.keys() & listed.keys():
             member, roster_id = own[fact], listed[fact].roster_id
-            if kind and _differ(member, listed[fact]):
-                continue
-            if member.person not in taken and roster_id not in found:
+            ids, others = _ids(member), dict(listed[fact].student.ids)
+            both = (one for one in _LASTING if one in ids and one in others)
+            # They may be two people, whatever else they have in common.
+            differ = bool(kind) and any(ids[one] != others[one] for one in both)
+            if not differ and member.person not in taken and roster_id not in found:
                 found[roster_id] = member
                 taken.add(member.person)
         if not kind:
@@ -309,12 +311,6 @@ def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
     for fact, one in facts:
         alike.setdefault(fact, []).append(one)
     return {fact: known[0] for fact, known in alike.items() if fact and len(known) == 1}
-
-
-def _differ(member: Member, listed_student: ListedStudent) -> bool:
-    """Whether they are two people, whatever else they have in common."""
-    ids, others = _ids(member), dict(listed_student.student.ids)
-    return any(ids[kind] != others[kind] for kind in _LASTING if kind in ids and kind in others)
 
 
 def _ids(member: Member) -> dict[str, str]:

@@ -310,28 +310,24 @@ def _measure(drafts: Sequence[openings.Draft], bench: EngineBench) -> list[openi
 def _conversation_candidate(draft: openings.Draft, query: CandidateQuery) -> Candidate:
     columns, rows = draft.size
     told = draft._replace(origin=without_folder(draft.origin, query.games))
+    test = word_test(query.specification, draft.command, draft.expression, "")
+    # If words cannot tell what matches, a teacher would have to read the pattern.
+    if expectation.put_in_words(_pattern(draft.expression)).pattern:
+        engine = query.specification.reference_engine()
+        assert isinstance(engine, ReferenceEngine)
+        right = engine.replies((*draft.setup, draft.command))[-1].text
+        test = test._replace(answer=f"{right}, or an answer that the declaration treats alike")
     return Candidate(
         kind=draft.name,
         sentence=f"On a board of {columns}×{rows}",
         origin=test_production.describe_origin(told),
         board=_board(draft, query.specification),
         setup=draft.setup,
-        tests=(_test(draft, query.specification),),
+        tests=(test,),
         identities=(digest(draft.identity),),
         caught=draft.caught,
         record=canonical_json.dumps(told),
     )
-
-
-def _test(draft: openings.Draft, specification: Specification) -> CandidateTest:
-    told = word_test(specification, draft.command, draft.expression, "")
-    # Words can tell what matches, or a teacher would have to read the pattern.
-    if not expectation.put_in_words(_pattern(draft.expression)).pattern:
-        return told
-    engine = specification.reference_engine()
-    assert isinstance(engine, ReferenceEngine)
-    right = engine.replies((*draft.setup, draft.command))[-1].text
-    return told._replace(answer=f"{right}, or an answer that the declaration treats alike")
 
 
 def _board(draft: openings.Draft, specification: Specification) -> CandidateBoard | None:
