@@ -236,9 +236,8 @@ class ConversationMaker:
         """Return tests that catch what nothing has caught, and some that could be used instead."""
         assignment, declaration = query.assignment, query.assignment.declaration
         assert declaration
-        choices = record_reading.Choices(
-            secrets.token_bytes(32)
-        )  # private: nobody can draw the same
+        # Private: nobody can draw the same.
+        choices = record_reading.Choices(secrets.token_bytes(32))
         records = openings.Records(query.specification, declaration, choices, private=None)
         positions = [*records.openings(query.games)]
         positions += openings.of_cases(query.private, declaration)
