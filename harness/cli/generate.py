@@ -16,7 +16,6 @@ from harness.cli.commandline import Command, whole
 from harness.declared.declaration import Declaration
 from harness.errors import ExitCode, UsageError
 from harness.generating import (
-    coverage,
     drafts,
     record_reading,
     scene_production,
@@ -24,7 +23,7 @@ from harness.generating import (
     test_production,
 )
 from harness.generating.record_reading import Choices, Harvest, HarvestOptions
-from harness.generating.scene_production import SceneRequest
+from harness.generating.scene_text import SceneRequest
 from harness.processes import processors
 from harness.reading import casefile, conversion
 from harness.reading.suite import expand
@@ -155,7 +154,7 @@ def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) ->
     heading = _heading(arguments, arguments.assignment)
     text = scene_text.case_file(own.kind, produced.scenes, heading, own.commands)
     report_files.write(arguments.output, [text])
-    print("\n".join(coverage.report(request, harvest, produced)))
+    print("\n".join(scene_text.report(request, harvest, produced)))
     tests = sum(len(one.asked) for one in produced.scenes)
     too_few = tests < request.most and not request.only_survivors
     is_alive = produced.survivors and (request.existing_cases or request.bench)

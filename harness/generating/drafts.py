@@ -101,7 +101,7 @@ class Drafter:
         engine = self._engine()
         for index, command in enumerate((*script.commands, "")):
             if index in places and max(engine.session.state.size):
-                yield from self._here(engine, drawer, random)
+                yield from self._draw_tests(engine, drawer, random)
             if command:
                 engine.reply(command)
 
@@ -114,18 +114,26 @@ class Drafter:
             if now.is_over and not was_over:
                 yield count
 
-    def _here(self, engine: ReferenceEngine, drawer: Drawer, random: Random) -> Iterator[Draft]:
+    def _draw_tests(
+        self, engine: ReferenceEngine, drawer: Drawer, random: Random
+    ) -> Iterator[Draft]:
         """Yield the tests of a position, those last that may change it."""
         state = engine.session.state
         said = engine.said
-        origin = self._origin(said)
+        origin = _DRAWN
+        for one in self._openings:
+            count = len(one.commands)
+            starts = range(len(said) - count + 1)
+            if any(said[n : n + count] == one.commands for n in starts):
+                origin = f"{one.origin}, and what was drawn at random after it"
+                break
         if random.random() >= _AS_ASKED:
             said = tuple(one for one in said if not self._asks(one))
         replies = engine.replies(said) if said else ()
         refused = frozenset(n for n, one in enumerate(replies) if engine.refuses(one))
         setup = Draft(said, "", "", origin, engine.session.state.size, refused)
         for declared in sorted(self._declaration.commands, key=lambda one: one.kind != Kind.ASKS):
-            if not self._may_be_asked(declared):
+            if not self._tells(declared):
                 continue
             is_bad = declared.bad and random.random() < _BAD
             command = (drawer.bad if is_bad else drawer.command)(declared, state)
@@ -141,13 +149,12 @@ class Drafter:
                 after = setup._replace(setup=(*setup.setup, command), is_free=True)
                 yield from self._after(engine, after, command, choices, random)
 
-    def _may_be_asked(self, declared: DeclaredCommand) -> bool:
+    def _tells(self, declared: DeclaredCommand) -> bool:
         """Whether replies to a command tell anything."""
         if declared.kind == Kind.MOVES:
             return bool(declared.arguments and (self._declaration.game.refused or declared.bad))
-        return declared.kind == Kind.CHOOSES or (
-            declared.kind == Kind.ASKS and not declared.is_free
-        )
+        is_question = declared.kind == Kind.ASKS and not declared.is_free
+        return is_question or declared.kind == Kind.CHOOSES
 
     def _engine(self) -> ReferenceEngine:
         engine = self._specification.reference_engine()
@@ -187,15 +194,11 @@ class Drafter:
         moves = [engine.session.state.as_move(command, one) for one in choices]
         for asked in random.sample(asks, min(len(asks), _AFTER)):
             found = [engine.replies((*engine.said, move, asked.name))[-1] for move in moves]
-            if self._are_same(asked.name, found):
+            if found[0].ok and all(
+                in_process.same(asked.name, found[0], one, self._specification) for one in found
+            ):
                 expression = self._expression(asked, asked.name, found[0], ())
                 yield setup._replace(command=asked.name, expression=expression)
-
-    def _are_same(self, command: str, replies: Sequence[Reply]) -> bool:
-        first = replies[0]
-        return first.ok and all(
-            in_process.same(command, first, one, self._specification) for one in replies
-        )
 
     def _expression(
         self, declared: DeclaredCommand, command: str, right: Reply, choices: Sequence[str]
@@ -204,49 +207,27 @@ class Drafter:
         if self._is_unsaid(right):
             return ""
         if declared.kind == Kind.CHOOSES:
-            return _any_of(choices or self._sure(declared, right))
+            # Of a solver that gives up, another one may know more.
+            gives_up = declared.keeps and right.text.lower() in map(str.lower, declared.instead)
+            if not choices and not gives_up and right.text:
+                choices = (right.text,)  # the only right one
+            texts = "|".join(literally(one.lower()) for one in choices)
+            return f"(?i){texts}" if choices else ""
         if declared.kind == Kind.MOVES:
-            return self._of_move(command, right)
+            # What tells a refusal that says ``=`` from a move that is played.
+            refused = self._declaration.game.refused
+            if refused and not self._engine().refuses(right):
+                return f"!{match_anywhere(refused)}"
+            return in_process.expression(command, right, self._specification) if refused else ""
         if declared.kind != Kind.ASKS or declared.is_free:
             return ""
         return in_process.expression(command, right, self._specification)
 
-    @staticmethod
-    def _sure(declared: DeclaredCommand, right: Reply) -> tuple[str, ...]:
-        """Return the only right answer; of a solver that gives up another one may know more."""
-        gives_up = declared.keeps and right.text.lower() in map(str.lower, declared.instead)
-        return () if gives_up or not right.text else (right.text,)
-
-    def _of_move(self, command: str, right: Reply) -> str:
-        """Return what tells a refusal that says ``=`` from a move that is played."""
-        refused = self._declaration.game.refused
-        if not refused:
-            return ""
-        engine = self._engine()
-        if engine.refuses(right):
-            return in_process.expression(command, right, self._specification)
-        return f"!{match_anywhere(refused)}"
-
     def _asks(self, command: str) -> bool:
-        found = self._declaration.command(command.partition(" ")[0])
-        return (
-            found is None
-            or found.kind == Kind.ASKS
-            or (found.kind == Kind.CHOOSES and not found.plays)
-        )
-
-    def _origin(self, commands: tuple[str, ...]) -> str:
-        for one in self._openings:
-            count = len(one.commands)
-            if any(
-                commands[n : n + count] == one.commands for n in range(len(commands) - count + 1)
-            ):
-                return f"{one.origin}, and what was drawn at random after it"
-        return _DRAWN
-
-
-def _any_of(texts: Sequence[str]) -> str:
-    return f"(?i){'|'.join(literally(one.lower()) for one in texts)}" if texts else ""
+        found = self._declaration.of_line(command)
+        if found is None or found.kind == Kind.ASKS:
+            return True
+        return found.kind == Kind.CHOOSES and not found.plays
 
 
 # --- Conversations to continue from: the positions of given cases, and of game records -----------
@@ -280,7 +261,7 @@ def _questions(case: CaseFile, declaration: Declaration) -> Iterator[tuple[tuple
     """
     said: list[str] | None = None
     for step in case.steps:
-        command = declaration.command(step.command.partition(" ")[0])
+        command = declaration.of_line(step.command)
         if command and command.kind in (Kind.ASKS, Kind.CHOOSES):
             if said is not None:
                 yield tuple(said), step
@@ -340,12 +321,10 @@ class Records:
             self.counts["no move that the reference accepts"] += 1
         else:
             self.counts["used"] += 1
-            for number in self._numbers(identity, len(played)):
+            last, rank = len(played), self._choices.rank
+            some = {1 + rank(identity, turn) % last for turn in range(_EACH - 1)}
+            for number in sorted({min(last, _LONGEST), *(n for n in some if n <= _LONGEST)}):
                 yield Opening((*begun, *played[:number]), f"from {name}, after move {number}")
-
-    def _numbers(self, identity: str, last: int) -> list[int]:
-        some = {1 + self._choices.rank(identity, turn) % last for turn in range(_EACH - 1)}
-        return sorted({min(last, _LONGEST), *(one for one in some if one <= _LONGEST)})
 
     def _moves(self, root: Node) -> Iterator[tuple[int, str]]:
         """Yield the moves of the first variations: the place of the color, and the point."""
@@ -373,7 +352,12 @@ class Records:
         self, moves: list[tuple[int, str]], size: tuple[int, int]
     ) -> tuple[tuple[str, ...], list[str]]:
         """Return what begins the board, and the moves up to the first that is refused."""
-        begun = tuple(self._begin(size))
+        begun: tuple[str, ...] = ()
+        starts = self._declaration.of_kind(Kind.STARTS)
+        # Nobody knows how to begin a board where that needs more than a number.
+        if all({one.drawn for one in start.arguments} <= {Drawn.SIZE} for start in starts):
+            words = ([start.name, *[str(size[0])] * len(start.arguments)] for start in starts)
+            begun = tuple(map(" ".join, words))
         engine = self._specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         played: list[str] = []
@@ -388,29 +372,16 @@ class Records:
             played.append(command)
         return begun, played
 
-    def _begin(self, size: tuple[int, int]) -> Iterator[str]:
-        """Yield what begins a board of a size; nothing where that needs more than a number."""
-        starts = self._declaration.of_kind(Kind.STARTS)
-        if all({one.drawn for one in start.arguments} <= {Drawn.SIZE} for start in starts):
-            for start in starts:
-                yield " ".join([start.name, *(str(size[0]) for _ in start.arguments)])
-
     def _play(self, color: int, value: str, size: tuple[int, int]) -> str:
         """Return the command that plays a move of a record; "" if nobody can tell."""
         move, game = self._declaration.move, self._declaration.game
-        place = _place(value, size)
-        if move is None or place is None or color >= len(game.colors):
+        columns, rows = size
+        try:
+            row, column = write.point(value, grid(rows, columns))
+        except ValueError:
             return ""
-        words = {Drawn.COLOR: game.colors[color], Drawn.VERTEX: vertex_of(place, game)}
+        if move is None or color >= len(game.colors):
+            return ""
+        words = {Drawn.COLOR: game.colors[color], Drawn.VERTEX: vertex_of((column, row), game)}
         told = [words.get(one.drawn, "") for one in move.arguments]
         return " ".join([move.name, *told]) if all(told) else ""
-
-
-def _place(value: str, size: tuple[int, int]) -> tuple[int, int] | None:
-    """Return the column and row, from the lower left, of a point in a record."""
-    columns, rows = size
-    try:
-        row, column = write.point(value, grid(rows, columns))
-    except ValueError:
-        return None
-    return column, row

@@ -47,11 +47,9 @@ class Choices:
 
 def choices(seed: int, secret: bytes | None = None) -> Choices:
     """Return the choices for a seed, which anybody can repeat, or those only a secret gives."""
-    return Choices(b"public " + str(seed).encode() if secret is None else _mix(secret, seed))
-
-
-def _mix(secret: bytes, seed: int) -> bytes:
-    return hmac.digest(secret, b"private %d" % seed, "sha256")
+    if secret is None:
+        return Choices(b"public %d" % seed)
+    return Choices(hmac.digest(secret, b"private %d" % seed, "sha256"))
 
 
 def read_secret(place: str) -> bytes:
@@ -67,18 +65,15 @@ def read_secret(place: str) -> bytes:
         secret = os.environ.get(name, "").encode("utf-8", "surrogateescape").strip()
         what = f"the variable {name}"
     else:
-        secret, what = _content(place).strip(), place
+        what = place
+        try:
+            secret = Path(place).read_bytes().strip()
+        except OSError as error:
+            raise UsageError(f"{place}: the secret cannot be read: {error.strerror}") from None
     if len(secret) < LEAST:
         found = f"{len(secret)} bytes" if secret else "no secret"
         raise UsageError(f"{what}: found {found}, expected at least {LEAST} bytes")
     return secret
-
-
-def _content(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: the secret cannot be read: {error.strerror}") from None
 
 
 # --- After which moves of a game its positions are looked at -------------------------------------
@@ -100,27 +95,23 @@ class Moves(NamedTuple):
         if self.numbers or not self.end:
             found = {number for number in self.numbers if number <= last}
             return sorted(found | {last} if self.end else found)
-        return _eventful(played, choices)
-
-
-def _eventful(played: Played, choices: Choices) -> list[int]:
-    """Return the end, where stones were taken, and a few others."""
-    last, game = len(played.moves), played.origin.game
-    if not last:
-        return [0]  # a position that was set up
-    found = {last, *(1 + choices.rank(game, turn) % last for turn in range(_QUIET))}
-    if played.kind == "gomoku":
-        return sorted(found | set(range(max(1, last - _LATE), last)))
-    sizes = [(board[0] | board[1]).bit_count() for board in played.boards]
-    steps = zip(sizes, sizes[1:], played.moves, strict=False)
-    takes = {
-        number: before + 1 - after
-        for number, (before, after, (_, move)) in enumerate(steps, 1)
-        if move and after <= before
-    }
-    largest = sorted(takes, key=lambda number: (-takes[number], choices.rank(game, number)))
-    some = sorted(takes, key=lambda number: choices.rank(game, number))
-    return sorted(found | set(largest[:1]) | set(some[: _EVENTS - 1]))
+        if not last:
+            return [0]  # a position that was set up
+        # The end, where stones were taken, and a few others.
+        game = played.origin.game
+        found = {last, *(1 + choices.rank(game, turn) % last for turn in range(_QUIET))}
+        if played.kind == "gomoku":
+            return sorted(found | set(range(max(1, last - _LATE), last)))
+        sizes = [board.stones.bit_count() for board in played.boards]
+        steps = zip(sizes, sizes[1:], played.moves, strict=False)
+        takes = {
+            number: before + 1 - after
+            for number, (before, after, (_, move)) in enumerate(steps, 1)
+            if move and after <= before
+        }
+        largest = sorted(takes, key=lambda number: (-takes[number], choices.rank(game, number)))
+        some = sorted(takes, key=lambda number: choices.rank(game, number))
+        return sorted(found | set(largest[:1]) | set(some[: _EVENTS - 1]))
 
 
 def parse(text: str) -> Moves:
@@ -166,9 +157,15 @@ class Pool:
             kept = self._cells.setdefault(key, [])
             if len(kept) < DEPTH or _order(find) < _order(kept[-1]):
                 kept.append(find)
-                kept.sort(key=_order)
-                _one_of_each_game(kept)
-                del kept[DEPTH:]
+                # Of each game only the first find; made ones have none.
+                games: set[str] = set()
+                self._cells[key] = first = []
+                for one in sorted(kept, key=_order):
+                    game = one.moment.origin.game
+                    if not game or game not in games:
+                        first.append(one)
+                        games.add(game)
+                del first[DEPTH:]
 
     def __iter__(self) -> Iterator[Find]:
         """Yield all finds, by cell, the lowest ranks first."""
@@ -187,16 +184,6 @@ class Pool:
 def _order(find: Find) -> tuple[int, str]:
     """Return what finds are sorted by; copies of a game in two files have the same rank."""
     return find.rank, find.moment.origin.text
-
-
-def _one_of_each_game(finds: list[Find]) -> None:
-    """Drop all but the first find of each game; made ones have none."""
-    seen: set[str] = set()
-    for find in list(finds):
-        game = find.moment.origin.game
-        if game and game in seen:
-            finds.remove(find)
-        seen.add(game)
 
 
 # --- Game records read as a stream, by several processes: from files to a pool of finds ----------
@@ -252,23 +239,19 @@ def records(paths: Sequence[str]) -> list[str]:
 
     Raises :class:`UsageError` for what is not there, and a folder without records.
     """
-    return [file for path in paths for file in _records(path)]
-
-
-def _records(path: str) -> list[str]:
-    if not Path(path).is_dir():
+    found: list[str] = []
+    for path in paths:
         if not Path(path).exists():
             raise UsageError(f"{path}: no such file or folder")
-        return [path]
-    found = [
-        str(Path(folder, name))
-        for folder, _, names in os.walk(path)
-        for name in names
-        if name.lower().endswith(".sgf")
-    ]
-    if not found:
-        raise UsageError(f"{path}: found no game records in this folder, expected *.sgf")
-    return sorted(found)
+        if not Path(path).is_dir():
+            found.append(path)
+            continue
+        walk = ((folder, name) for folder, _, names in os.walk(path) for name in names)
+        inside = [str(Path(*place)) for place in walk if place[1].lower().endswith(".sgf")]
+        if not inside:
+            raise UsageError(f"{path}: found no game records in this folder, expected *.sgf")
+        found += sorted(inside)
+    return found
 
 
 def tasks(files: Sequence[str]) -> Iterator[list[RecordPiece]]:
@@ -333,7 +316,10 @@ def harvest(
     def work(task: list[RecordPiece], note: Note) -> Harvest:
         return _read(task, options)
 
-    for place, part in run_all(pieces, work, workers, _silent):
+    def on_task_note(task: int, note: object) -> None:
+        """Take no notes of tasks under way: they are short."""
+
+    for place, part in run_all(pieces, work, workers, on_task_note):
         if isinstance(part, Fault):
             raise RuntimeError(f"{part.message}\n{part.details}")
         found.pool.add(part.pool)
@@ -342,10 +328,6 @@ def harvest(
         done += sum(piece.end - piece.start for piece in pieces[place])
         on_note(done, found.counts["games"])
     return found
-
-
-def _silent(task: int, note: object) -> None:
-    """Take no notes of tasks under way: they are short."""
 
 
 def _read(pieces: Sequence[RecordPiece], options: HarvestOptions) -> Harvest:
@@ -358,6 +340,7 @@ def _read(pieces: Sequence[RecordPiece], options: HarvestOptions) -> Harvest:
                 played = replay(game.root, name, strict=options.strict)
                 if game.fault:
                     played = played._replace(notes=(*played.notes, _DAMAGED))
+                _refuse_unfit(played, options)
                 found.pool.add(_finds(played, options, found))
             except Unusable as reason:
                 found.counts[str(reason)] += 1
@@ -382,7 +365,6 @@ def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, 
 
 def _finds(played: Played, options: HarvestOptions, harvest: Harvest) -> Iterator[Find]:
     """Yield the features of a game's moments."""
-    _check(played, options)
     harvest.counts["used"] += 1
     harvest.notes.update(played.notes)
     identity = played.origin.game
@@ -400,7 +382,7 @@ def _finds(played: Played, options: HarvestOptions, harvest: Harvest) -> Iterato
                     yield Find(rank, feature.name, answer, one)
 
 
-def _check(played: Played, options: HarvestOptions) -> None:
+def _refuse_unfit(played: Played, options: HarvestOptions) -> None:
     """Raise :class:`Unusable` when the game is not for this run."""
     if played.kind != options.kind.game:
         raise Unusable("another game")

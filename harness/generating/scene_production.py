@@ -11,22 +11,27 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
-from itertools import count, islice
+from itertools import count, islice, zip_longest
 from operator import or_
 from pathlib import Path
-from typing import NamedTuple
 
 from harness import file_system
 from harness.generating import scene_text
-from harness.generating.record_reading import Choices, Harvest, Pool
+from harness.generating.record_reading import Harvest, Pool
 from harness.generating.record_replay import turn
-from harness.generating.scene_text import SceneTest, Staged, TestBench
+from harness.generating.scene_text import (
+    ProducedScenes,
+    SceneRequest,
+    SceneTest,
+    Staged,
+    TestBench,
+)
 from harness.judging import in_process, strength
 from harness.judging.board_replay import reason
 from harness.judging.in_process import identities, identity
-from harness.judging.strength import KnownWrong, smallest
+from harness.judging.strength import smallest
 from harness.reading import casefile
-from harness.records import CaseFile, Reply
+from harness.records import CaseFile
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.scenes import Feature, Find, Scene, SceneMoment
 from oracle.gtp.protocol import Engine, split
@@ -61,17 +66,12 @@ class Stage:
             if len({one.identity for one in asked}) < len(asked):
                 raise LeftOut("it asks the same twice")
             staged = Staged(scene, asked, 0)
-            from harness.generating.scene_text import commands
-
-            text = "\n".join(commands(staged, 1, self._specification.commands)).encode()
-            case = casefile.parse(text, str(Path(folder, "scene.gtp")))
+            lines = scene_text.commands(staged, 1, self._specification.commands)
+            case = casefile.parse("\n".join(lines).encode(), str(Path(folder, "scene.gtp")))
             good, wrong = strength.of_file(case, self.mistakes, self._specification)
             if wrong:
                 raise LeftOut("the reference engine fails it")
-            caught = 0
-            for test in good:
-                caught |= test.caught
-            return staged._replace(caught=caught)
+            return staged._replace(caught=reduce(or_, (test.caught for test in good), 0))
 
     def _play(self, scene: Scene, folder: str) -> Iterator[SceneTest]:
         """Yield the tests of a scene, as the reference engine goes through it."""
@@ -84,8 +84,11 @@ class Stage:
                 yield self._ask(engine, step.command, step.why, is_last)
             elif engine.session.explain_open_answer(split(step.command)):
                 raise LeftOut(UNDERSPECIFIED)
-            elif not _goes_on(engine.handle(step.command)):
-                raise LeftOut("a command of its setup is refused")
+            else:
+                raw = engine.handle(step.command)
+                # Gomoku's ``illegal move`` is not an error.
+                if not raw.startswith("=") or "illegal" in raw:
+                    raise LeftOut("a command of its setup is refused")
         if not reached:
             raise LeftOut("the intended board is not reached")
 
@@ -100,12 +103,11 @@ class Stage:
             raise LeftOut("its answer is an error")
         if len(choice) > 1 and not is_last:
             raise LeftOut("what follows depends on a free choice")
-        return SceneTest(command, self._expression(command, reply, choice), told, same)
-
-    def _expression(self, command: str, reply: Reply, choice: tuple[str, ...]) -> str:
         if choice:
-            return f"(?i){'|'.join(choice).lower()}"
-        return in_process.expression(command, reply, self._specification)
+            expression = f"(?i){'|'.join(choice).lower()}"
+        else:
+            expression = in_process.expression(command, reply, self._specification)
+        return SceneTest(command, expression, told, same)
 
 
 @contextlib.contextmanager
@@ -120,11 +122,6 @@ def _among(files: Sequence[tuple[str, str]]) -> Iterator[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
         yield folder
-
-
-def _goes_on(raw: str) -> bool:
-    """Return whether a setup command did its work; Gomoku's ``illegal move`` is not an error."""
-    return raw.startswith("=") and "illegal" not in raw
 
 
 def lies(engine: Engine, moment: SceneMoment) -> bool:
@@ -170,15 +167,12 @@ class SceneChoice:
         self._identities.update(identities)
 
     def is_open(self, staged: Staged) -> bool:
-        """Return whether a scene may be taken."""
-        return (
-            self.tests + len(staged.asked) <= self._most
-            and self._identities.isdisjoint(one.identity for one in staged.asked)
-            and self._is_new(staged.scene.find.moment)
-        )
-
-    def _is_new(self, moment: SceneMoment) -> bool:
-        """Return whether a game may give this moment: each once, and few of one game."""
+        """Return whether a scene may be taken: each moment of a game once, and few of one game."""
+        if self.tests + len(staged.asked) > self._most:
+            return False
+        if not self._identities.isdisjoint(one.identity for one in staged.asked):
+            return False
+        moment = staged.scene.find.moment
         game = moment.origin.game
         seen = (game, moment.number) in self._moments or self._games[game] >= PER_GAME
         return not (game and seen)
@@ -199,7 +193,12 @@ class SceneChoice:
 
         Fewest scenes are not always fewest tests: both ways are tried, and the better is taken.
         """
-        ordered = sorted(candidates, key=_effort)  # of two as good, the first is taken
+
+        def effort(staged: Staged) -> tuple[bool, int]:
+            return not staged.scene.find.moment.origin.game, len(staged.scene.steps)
+
+        # Of two as good, the first is taken: a real game, then few commands.
+        ordered = sorted(candidates, key=effort)
         attempts = [self._attempt(ordered, how) for how in (_fewest, _densest)]
         best = max(attempts, key=lambda one: (one.done.bit_count(), -one.tests))
         for staged in best.chosen[len(self.chosen) :]:
@@ -258,11 +257,6 @@ def _power(staged: Staged, caught: int) -> float:
     return (staged.caught & ~caught).bit_count() / len(staged.asked)
 
 
-def _effort(staged: Staged) -> tuple[bool, int]:
-    """Return what makes one of two scenes the better one: a real game, then few commands."""
-    return not staged.scene.find.moment.origin.game, len(staged.scene.steps)
-
-
 def _kinds(staged: Staged) -> tuple[object, ...]:
     """Return what a scene is one of."""
     find = staged.scene.find
@@ -279,38 +273,6 @@ _LARGE, _FEW = 80, 1  # stones of a large board, and how many such scenes a feat
 _TOGETHER = 40  # scenes of one case file that is put to engines
 _PATIENCE = 200  # positions made before a feature is given up for this time
 _ROUNDS = 15  # of looking for scenes that catch what nothing has caught
-
-
-class SceneRequest(NamedTuple):
-    """Request for a set."""
-
-    specification: Specification
-    choices: Choices
-    sizes: range
-    most: int  # tests
-    secret: bool  # whether positions are turned, so that nobody knows them from the record
-    existing_cases: tuple[CaseFile, ...] = ()  # the set is to complete these
-    excluded: tuple[CaseFile, ...] = ()  # and has no test the same as any of these
-    only_survivors: bool = False  # take only what catches a mistake these leave alive
-    bench: TestBench | None = None  # engines to be caught beside the mistakes
-
-
-class ProducedScenes(NamedTuple):
-    """A set of scenes, in the order of the file, and how it came about."""
-
-    scenes: tuple[Staged, ...]
-    candidates: tuple[Staged, ...]
-    left_out: Counter[str]  # reason: scenes
-    mistakes: tuple[Mistake, ...]
-    other_catches: int  # of the existing cases, as bits
-    caught: int  # by these scenes, as bits: of the mistakes, and then of the engines
-    engines: tuple[KnownWrong, ...] = ()
-
-    @property
-    def survivors(self) -> list[KnownWrong]:
-        """The mistakes and engines that nothing catches."""
-        done, all_ = self.caught | self.other_catches, (*self.mistakes, *self.engines)
-        return [one for place, one in enumerate(all_) if not done >> place & 1]
 
 
 def produce(
@@ -334,15 +296,14 @@ def produce(
     choice = _choose(request, workshop, other_catches)
     order = {feature.name: place for place, feature in enumerate(specification.kind.features)}
     scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
-    candidates, engines = tuple(workshop.staged), request.bench.engines if request.bench else ()
     return ProducedScenes(
         tuple(scenes),
-        candidates,
+        tuple(workshop.staged),
         workshop.left_out,
         mistakes,
         other_catches,
         choice.caught,
-        engines,
+        request.bench.engines if request.bench else (),
     )
 
 
@@ -396,39 +357,40 @@ class _Workshop:
         heaps = [self.staged[start : start + _TOGETHER] for start in starts]
         for name, content in scene_text.files(self.staged).items():
             file_system.write_open(bench.folder / name, content.encode())
-        written = [self._as_file(heap) for heap in heaps]
-        everyone = (1 << len(bench.engines)) - 1
-        caught = bench.map_catches([text for text, _ in written], everyone)
+        texts, spans = [], []  # the lines of each scene in its file, counted from 1
+        for heap in heaps:
+            lines, own = [""], []
+            for one in heap:
+                start = len(lines)
+                lines += scene_text.commands(one, 1, self._request.specification.commands)
+                own.append(range(start, len(lines)))
+            texts.append("\n".join(lines[1:]) + "\n")
+            spans.append(own)
+        caught = bench.map_catches(texts, (1 << len(bench.engines)) - 1)
         first = len(self._stage.mistakes)
         self.staged = [
             one._replace(
                 caught=one.caught
                 | reduce(or_, (bits for line, bits in found.items() if line in lines), 0) << first
             )
-            for heap, (_, spans), found in zip(heaps, written, caught, strict=True)
-            for one, lines in zip(heap, spans, strict=True)
+            for heap, own, found in zip(heaps, spans, caught, strict=True)
+            for one, lines in zip(heap, own, strict=True)
         ]
-
-    def _as_file(self, heap: Sequence[Staged]) -> tuple[str, list[range]]:
-        """Return scenes as one case file, and the lines of each of them."""
-        lines, spans = [""], []  # counted from 1
-        for one in heap:
-            start = len(lines)
-            lines += scene_text.commands(one, 1, self._request.specification.commands)
-            spans.append(range(start, len(lines)))
-        return "\n".join(lines[1:]) + "\n", spans
 
     # --- from games ------------------------------------------------------------------------
 
     def from_games(self, pool: Pool) -> None:
         """Stage finds of every feature, as different in size and answer as there are."""
         for name in self._features:
-            cells = _by_cell(find for find in pool if find.feature == name)
-            depth = max(map(len, cells), default=0)
-            for find in _mostly_small(
-                [cell[place] for place in range(depth) for cell in cells if place < len(cell)]
-            )[:FROM_GAMES]:
-                self._add(self._hide(find))
+            cells: dict[tuple[int, str], list[Find]] = {}
+            for find in pool:
+                if find.feature == name:
+                    cells.setdefault((find.moment.size, find.answer), []).append(find)
+            # One of each cell, again and again.
+            finds = [find for row in zip_longest(*cells.values()) for find in row if find]
+            for find in _mostly_small(finds)[:FROM_GAMES]:
+                if staged := self._try(self._hide(find)):
+                    self.staged.append(staged)
 
     def _hide(self, find: Find) -> Find:
         """Return a find turned as the secret has it, if there is one and its feature stays."""
@@ -453,30 +415,23 @@ class _Workshop:
         have = Counter(one.scene.find.feature for one in self.staged)
         for feature in self._features.values():
             if not have[feature.name]:
-                self._make(feature, FROM_NOTHING * feature.least, 0)
+                self.staged += self._stage_made(feature, FROM_NOTHING * feature.least, 0)
 
     def hunt(self, caught: int) -> None:
         """Make scenes for as long as some mistake is not ``caught`` by them, up to a limit."""
-        everything = (1 << len(self._stage.mistakes)) - 1
         for number in islice(self._rounds, _ROUNDS):
             for feature in self._features.values():
-                if self._may_catch(feature, everything & ~caught):
-                    for one in self._stage_made(feature, 1, number):
-                        if one.caught & ~caught:
-                            self.staged.append(one)
-                            caught |= one.caught
-
-    def _may_catch(self, feature: Feature, survivors: int) -> bool:
-        """Return whether scenes of a feature use a command in which a mistake survives."""
-        used = self._commands.get(feature.name, set())
-        mistakes = self._stage.mistakes
-        return any(
-            survivors >> place & 1 and not used.isdisjoint(one.commands)
-            for place, one in enumerate(mistakes)
-        )
-
-    def _make(self, feature: Feature, most: int, number: int) -> None:
-        self.staged += self._stage_made(feature, most, number)
+                # Do its scenes use a command in which a mistake survives?
+                used = self._commands.get(feature.name, set())
+                if all(
+                    caught >> place & 1 or used.isdisjoint(one.commands)
+                    for place, one in enumerate(self._stage.mistakes)
+                ):
+                    continue
+                for one in self._stage_made(feature, 1, number):
+                    if one.caught & ~caught:
+                        self.staged.append(one)
+                        caught |= one.caught
 
     def _stage_made(self, feature: Feature, most: int, number: int) -> Iterator[Staged]:
         """Yield staged scenes for a feature from positions that are made."""
@@ -486,8 +441,10 @@ class _Workshop:
         found = 0
         for _ in range(_PATIENCE):
             moment = feature.make(random)
-            answer = self._answer(feature, moment)
-            if moment is None or not answer:
+            if moment is None or moment.size not in self._request.sizes:
+                continue
+            answer = feature.find(moment)
+            if not answer:
                 continue
             staged = self._try(Find(random.getrandbits(64), feature.name, answer, moment))
             if staged:
@@ -496,17 +453,7 @@ class _Workshop:
                 if found == most:
                     return
 
-    def _answer(self, feature: Feature, moment: SceneMoment | None) -> str:
-        if moment is None or moment.size not in self._request.sizes:
-            return ""
-        return feature.find(moment)
-
     # --- both ------------------------------------------------------------------------------
-
-    def _add(self, find: Find) -> None:
-        staged = self._try(find)
-        if staged:
-            self.staged.append(staged)
 
     def _try(self, find: Find) -> Staged | None:
         feature = self._features[find.feature]
@@ -519,13 +466,6 @@ class _Workshop:
         except LeftOut as reason:
             self.left_out[str(reason)] += 1
             return None
-
-
-def _by_cell(finds: Iterable[Find]) -> list[list[Find]]:
-    cells: dict[tuple[int, str], list[Find]] = {}
-    for find in finds:
-        cells.setdefault((find.moment.size, find.answer), []).append(find)
-    return list(cells.values())
 
 
 def _mostly_small(finds: list[Find]) -> list[Find]:

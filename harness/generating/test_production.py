@@ -12,7 +12,7 @@ from typing import NamedTuple
 from harness.declared.declaration import Declaration
 from harness.generating.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices
-from harness.generating.scene_text import TestBench, comment
+from harness.generating.scene_text import TestBench, comment, describe_shares
 from harness.judging.strength import KnownWrong
 from harness.text import number_of
 
@@ -71,9 +71,8 @@ def produce(
             chosen, caught = pool.choose()
     if not chosen:
         chosen, caught = pool.choose()
-    drawn = Counter(one.name for one in pool.drafts)
-    found = tuple(chosen), drawn, bench.engines, request.other_catches, caught
-    return ProducedTests(*found, tuple(pool.drafts))
+    drawn, other = Counter(one.name for one in pool.drafts), request.other_catches
+    return ProducedTests(tuple(chosen), drawn, bench.engines, other, caught, tuple(pool.drafts))
 
 
 class _DrawnTests:
@@ -126,7 +125,11 @@ class _DrawnTests:
         its moves at random: what was caught by chance is not relied on.
         """
         for _ in range(_TRIES):
-            chosen = self._keep_right(self._choice())
+            chosen = self._choice()
+            # The reference may have answered otherwise before.
+            text, places = plain(chosen)
+            bad = self._bench.find_wrong(text)
+            chosen = [one for one, n in zip(chosen, places, strict=True) if n not in bad]
             again = self._again(chosen)
             lost = {
                 one.identity: before.caught & one.caught
@@ -139,9 +142,8 @@ class _DrawnTests:
             ]
             if not lost:
                 break
-        return sorted(
-            chosen, key=lambda one: (one.name, len(one.setup), one.identity)
-        ), _find_caught(again)
+        ordered = sorted(chosen, key=lambda one: (one.name, len(one.setup), one.identity))
+        return ordered, _find_caught(again)
 
     def _again(self, tests: Sequence[Draft]) -> list[Draft]:
         """Return tests with what they catch by themselves, those with a choice each time."""
@@ -153,12 +155,6 @@ class _DrawnTests:
                 found[one.identity] = one._replace(caught=caught)
         return [found[one.identity] for one in tests]
 
-    def _keep_right(self, tests: list[Draft]) -> list[Draft]:
-        """Return the tests that the reference passes: it may have answered otherwise before."""
-        text, places = plain(tests)
-        bad = self._bench.find_wrong(text)
-        return [one for one, line in zip(tests, places, strict=True) if line not in bad]
-
     def _choice(self) -> list[Draft]:
         """Return few tests that catch all, if possible by no chance, and what adds most."""
         request = self._request
@@ -167,8 +163,16 @@ class _DrawnTests:
         chosen = _choose_catching(settled, request.most, request.other_catches)
         done = _find_caught(chosen) | request.other_catches
         chosen += _choose_catching(ordered, request.most - len(chosen), done)
-        if not request.only_survivors:
-            _cover(chosen, ordered, request.most)
+        if request.only_survivors:
+            return chosen
+        # Fill up with what is covered least: engines, commands, sizes, kinds of answers.
+        covered = Counter(kind for one in chosen for kind in _kinds(one))
+        left = [one for one in ordered if one not in chosen]
+        while left and len(chosen) < request.most:
+            best = max(left, key=lambda one: _gain(one, covered))
+            chosen.append(best)
+            left.remove(best)
+            covered.update(_kinds(best))
         return chosen
 
 
@@ -182,32 +186,16 @@ def _choose_catching(ordered: Sequence[Draft], limit: int, catches: int) -> list
             break
         chosen.append(one)
         catches |= one.caught
-    return _drop_redundant(chosen, before)
+    # Of these, some may catch nothing that the others do not.
+    for one in sorted(chosen, key=lambda one: one.caught.bit_count()):
+        rest = [other for other in chosen if other is not one]
+        if not one.caught & ~(_find_caught(rest) | before):
+            chosen = rest
+    return chosen
 
 
 def _find_caught(drafts: Iterable[Draft]) -> int:
     return reduce(or_, (one.caught for one in drafts), 0)
-
-
-def _drop_redundant(tests: list[Draft], other_catches: int) -> list[Draft]:
-    """Return tests without those that catch nothing the others do not."""
-    kept = list(tests)
-    for one in sorted(tests, key=lambda one: one.caught.bit_count()):
-        rest = [other for other in kept if other is not one]
-        if not one.caught & ~(_find_caught(rest) | other_catches):
-            kept = rest
-    return kept
-
-
-def _cover(tests: list[Draft], ordered: Sequence[Draft], limit: int) -> None:
-    """Fill up with tests of what is covered least: engines, commands, sizes, kinds of answers."""
-    covered = Counter(kind for one in tests for kind in _kinds(one))
-    left = [one for one in ordered if one not in tests]
-    while left and len(tests) < limit:
-        best = max(left, key=lambda one: _gain(one, covered))
-        tests.append(best)
-        left.remove(best)
-        covered.update(_kinds(best))
 
 
 def _gain(one: Draft, covered: Counter[object]) -> float:
@@ -268,15 +256,6 @@ def report(result: ProducedTests, sources: Sources) -> Iterator[str]:
     yield from describe_shares(result.other_catches, result.caught, alive)
 
 
-def describe_shares(other_catches: int, catches: int, survivors: Sequence[str]) -> Iterator[str]:
-    """Yield what cases that were given and new ones catch (bitmasks), and what neither does."""
-    if other_catches:
-        beside, alone = other_catches.bit_count(), catches.bit_count()
-        yield f"of these {beside} by the cases given already, {alone} by this set alone"
-    if survivors:
-        yield f"not caught: {', '.join(survivors)}"
-
-
 # --- Tests for a declared game as the text of a case file ----------------------------------------
 
 
@@ -308,20 +287,12 @@ def commands(one: Draft, number: int) -> Iterator[str]:
 
 def find_named_files(drafts: Iterable[Draft], declaration: Declaration, folder: Path) -> list[str]:
     """Return the files that tests name, as they name them; ``folder``: in which they lie."""
+    naming = {
+        one.name for one in declaration.commands if any(word.files for word in one.arguments)
+    }
     lines = (line.split() for one in drafts for line in (*one.setup, one.command))
-    return sorted(
-        {
-            word
-            for name, *words in lines
-            for word in words
-            if _names_files(declaration, name) and (folder / word).is_file()
-        }
-    )
-
-
-def _names_files(declaration: Declaration, name: str) -> bool:
-    command = declaration.command(name)
-    return command is not None and any(one.files for one in command.arguments)
+    named = {word for name, *words in lines if name in naming for word in words}
+    return sorted(word for word in named if (folder / word).is_file())
 
 
 def plain(drafts: Iterable[Draft], *, alone: bool = True) -> tuple[str, list[int]]:
