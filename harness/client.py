@@ -240,8 +240,9 @@ class Client:
             is_last = again == _TRIES - 1
             if isinstance(answer, httpx.Response) and answer.status_code not in _AGAIN:
                 return self._read(answer)
-            if not is_last:
-                self._pause(_wait(answer, again))
+            if not is_last:  # as the service says, else longer each time
+                said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
+                self._pause(min(float(said), _LONGEST) if said.isdecimal() else float(2**again))
         if isinstance(answer, httpx.Response):
             raise ServerError(f"{self._base}: {_why(answer)}")
         raise ServerError(f"{self._base} cannot be reached: {answer}")
@@ -253,7 +254,8 @@ class Client:
         except httpx.LocalProtocolError:  # its message has the header, and in it the token
             raise UsageError(f"{self._base} cannot be asked: a header cannot be sent") from None
         except httpx.TransportError as error:
-            why = _explain(error)
+            is_late = isinstance(error, httpx.TimeoutException)
+            why = f"no answer in {_PATIENCE:g} seconds" if is_late else network.explain(error)
             if network.is_distrusted(error):  # it will be the same in a minute
                 raise ServerError(f"{self._base} cannot be reached: {why}") from None
             return why
@@ -298,19 +300,6 @@ def _naming_settings() -> Iterator[None]:
         named = ", ".join(name for name in known if os.environ.get(name))
         where = f"; the environment has {named}" if named else ""
         raise UsageError(f"no connection can be made: {error}{where}") from None
-
-
-def _explain(error: httpx.TransportError) -> str:
-    """Return why a request may not have arrived."""
-    if isinstance(error, httpx.TimeoutException):
-        return f"no answer in {_PATIENCE:g} seconds"
-    return network.explain(error)
-
-
-def _wait(answer: httpx.Response | str, attempt: int) -> float:
-    """Return the seconds to wait: as the service says, else longer each time."""
-    said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
-    return min(float(said), _LONGEST) if said.isdecimal() else float(2**attempt)
 
 
 def _why(answer: httpx.Response) -> str:

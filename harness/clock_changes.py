@@ -4,8 +4,6 @@ A local time here has no zone; its zone is this machine's. Its ``fold`` tells th
 equal times from the first. Python compares and subtracts such times by their figures alone.
 """
 
-from __future__ import annotations
-
 import datetime
 
 

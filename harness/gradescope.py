@@ -29,8 +29,6 @@ from harness.options import GTP
 from harness.reading import suite
 from harness.report.views import Views
 
-# --- Settings of an autograder, and how they travel in its zip -----------------------------------
-
 FILE = "gtp-harness.json"  # in the zip
 # When students see the points and tests of private case files. Source: Gradescope's autograder
 # specifications, "Controlling Test Case Visibility".
@@ -78,9 +76,7 @@ def read(folder: Path) -> GradescopeSettings:
     return found._replace(private=tuple(found.private))
 
 
-# --- ``submission_metadata.json``: when a submission was made, and when it was due ---------------
 # Source: "Submission Metadata" of Gradescope's documentation.
-
 METADATA_FILE = "submission_metadata.json"
 
 
@@ -132,12 +128,6 @@ def _time(path: Path, name: str, value: object) -> datetime.datetime:
     return to_local(time)
 
 
-# --- The run of an autograder: grades one submission as a class of one, and writes the result ----
-# A result is written only when there is a mark. Whatever goes wrong before that leaves no
-# ``results.json``: then Gradescope shows "The autograder failed to execute correctly" and gives no
-# points, neither 0 nor any others, and the teacher sees standard output.
-
-
 class MarkingNotes(NamedTuple):
     """Notes for the teacher on standard output."""
 
@@ -146,7 +136,11 @@ class MarkingNotes(NamedTuple):
 
 
 def mark(root: Path) -> MarkingNotes:
-    """Grade ``root/submission``, and write ``root/results/results.json``.
+    """Grade ``root/submission`` as a class of one, and write ``root/results/results.json``.
+
+    A result is written only when there is a mark. Whatever goes wrong before that leaves no file:
+    then Gradescope shows "The autograder failed to execute correctly" and gives no points, neither
+    0 nor any others, and the teacher sees standard output.
 
     ``root``: a folder laid out as Gradescope's ``/autograder``.
 
@@ -202,9 +196,8 @@ def mark(root: Path) -> MarkingNotes:
     return MarkingNotes(str(one.marks), result.sandbox)
 
 
-# --- The two scripts that Gradescope calls: one when the image is built, one for each submission -
-# Source: "Autograder Specifications" of Gradescope's documentation. Both run as root.
-
+# The two scripts that Gradescope calls, both as root: one when the image is built, one for each
+# submission. Source: "Autograder Specifications" of Gradescope's documentation.
 HOME = "/opt/gtp-harness"  # where it is installed: not below source, which engines may not enter
 SOURCE = "/autograder/source"
 _SPARE = 30  # seconds before Gradescope's own limit, at which we end ourselves
@@ -268,10 +261,8 @@ def run(timeout: float) -> str:
     return _RUN.format(home=HOME, kill=_KILL, seconds=timeout - _SPARE)
 
 
-# --- The wheel of this very installation, made without a network and without a build tool --------
 # A wheel is a zip of the packages beside a ``.dist-info`` folder. Source: "Binary distribution
 # format" of the Python Packaging User Guide.
-
 _NAME = "gtp-harness"
 _TAGS = "Wheel-Version: 1.0\nGenerator: gtp-harness\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _LICENSE = "licenses/LICENSE"
@@ -281,7 +272,7 @@ Member = tuple[str, bytes]  # a name in a zip, and the content
 
 
 def wheel() -> Member:
-    """Return the name of the wheel and its bytes.
+    """Return the name of the wheel of this very installation, and its bytes.
 
     Raises:
         UsageError: gtp-harness runs from a folder into which it was not installed.
@@ -348,8 +339,6 @@ def _digest(content: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
-# --- The zip of an autograder: the scripts, the wheel, the assignment and the case files ---------
-
 _ASSIGNMENT, _PRIVATE = "assignment", "private"
 _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
 
@@ -360,7 +349,7 @@ def bundle(
     overlay: Path | None,
     settings: GradescopeSettings,
 ) -> bytes:
-    """Return the zip.
+    """Return the zip: the scripts, the wheel, the assignment and the case files.
 
     ``private``: case files that only the teacher has, as for a grading. ``overlay``: the course's
     folder, if it is not beside the assignment. ``settings``: its paths are filled in here.

@@ -145,11 +145,9 @@ def _figure(count: float, unit: str, digits: str) -> str:
     if unit.startswith("seconds"):
         seconds = format(count, ".0f" if count >= _LONG else digits)
         return unit.replace("seconds", f"{seconds} s")
-    return _bytes(count) if unit == "bytes" else f"{count:,.0f} {unit}"
-
-
-def _bytes(count: float) -> str:
-    for unit, size in _SIZES:
+    if unit != "bytes":
+        return f"{count:,.0f} {unit}"
+    for name, size in _SIZES:
         if count >= size:
-            return f"{count / size:.4g} {unit}"
+            return f"{count / size:.4g} {name}"
     return f"{count:.0f} bytes"

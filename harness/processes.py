@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from socket import socket
+    from subprocess import Popen
+
+_ROOM = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 MOST_OF_A_FILE = 1 << 22  # bytes to read of a list that an engine can make longer
 
 
@@ -57,6 +64,31 @@ def _cpu_seconds(pid: int) -> float:
     except OSError:
         return 0.0
     return sum(map(int, figures[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def start_server(program: str, *arguments: str, umask: int = -1) -> tuple[socket, Popen[bytes]]:
+    """Start a Python with an empty environment; return the socket to it, and its process.
+
+    ``program``: its text. It is given the folder of our packages, the descriptor of its end of the
+    socket, and ``arguments``.
+    """
+    import socket
+    from subprocess import DEVNULL, Popen
+
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        end = theirs.fileno()
+        process = Popen(
+            [sys.executable, "-I", "-S", "-E", "-c", program, _ROOM, str(end), *arguments],
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=DEVNULL,
+            pass_fds=[end],
+            env={},
+            cwd="/",
+            umask=umask,
+        )
+    return ours, process
 
 
 def processors() -> int:

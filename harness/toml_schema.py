@@ -64,18 +64,16 @@ def read_table(table: object, schema: Schema, place: KeyPlace) -> dict[str, Any]
         if key not in schema:
             near = difflib.get_close_matches(key, schema, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(schema)}"
-            wrong = place.at(key)
-            raise AssignmentError(f"there is no such key; {hint}", wrong.file, wrong.key)
-    return {key: _read(table, key, field, place) for key, field in schema.items()}
-
-
-def _read(table: dict[str, Any], key: str, field: Field, place: KeyPlace) -> Any:
-    if key in table:
-        return field.read(table[key], place.at(key))
-    if field.default is REQUIRED:
-        missing = place.at(key)
-        raise AssignmentError("the key is missing", missing.file, missing.key)
-    return field.default
+            raise AssignmentError(f"there is no such key; {hint}", place.file, place.at(key).key)
+    values = {}
+    for key, field in schema.items():
+        if key in table:
+            values[key] = field.read(table[key], place.at(key))
+        elif field.default is REQUIRED:
+            raise AssignmentError("the key is missing", place.file, place.at(key).key)
+        else:
+            values[key] = field.default
+    return values
 
 
 def table(schema: Schema, make: Callable[..., Any]) -> Reader:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import accumulate
 from operator import or_
 
-from oracle.position import Grid, Point, Position, each_bit, opponent
+from oracle.position import Grid, Point, Position, each_bit, sides
 from oracle.rules.gomoku import POLICIES, WIN, fives, most_urgent
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def choose_move(
     Raises :class:`ValueError` when the game is over.
     """
     shape, playout = position.grid, PLAYOUTS[policy]
-    mine, theirs = position.stones(color), position.stones(opponent(color))
+    mine, theirs = sides(position, color)
     _, moves = POLICIES[policy](shape, mine, theirs)
     if not moves:
         raise ValueError("the game is over")

@@ -266,3 +266,10 @@ class Position:
     def __repr__(self) -> str:
         rows = "/".join("".join(".BW"[color] for color in row) for row in self.to_rows())
         return f"<Position {rows}>"
+
+
+def sides(position: Position, color: int) -> tuple[int, int]:
+    """Return the masks of one color and of its opponent."""
+    if color == BLACK:
+        return position.black, position.white
+    return position.white, position.black

@@ -12,34 +12,33 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-
 ALL = tuple(range(8))
 OF_RECTANGLES = ALL[:4]
-_MIRROR, _FLIP, _TURN = 1, 2, 4
+MIRROR, FLIP, TURN = 1, 2, 4
 
 
 def image(point: Point, shape: Grid, symmetry: int) -> Point:
     """Return where a point of a board of this shape comes to lie."""
     row, column = point
-    if symmetry & _MIRROR:
+    if symmetry & MIRROR:
         column = shape.columns - 1 - column
-    if symmetry & _FLIP:
+    if symmetry & FLIP:
         row = shape.rows - 1 - row
-    return (column, row) if symmetry & _TURN else (row, column)
+    return (column, row) if symmetry & TURN else (row, column)
 
 
 def inverse(symmetry: int) -> int:
     """Return the symmetry that undoes one: exchanging rows and columns turns flips to mirrors."""
-    if not symmetry & _TURN:
+    if not symmetry & TURN:
         return symmetry
-    mirror, flip = symmetry & _MIRROR, symmetry & _FLIP
-    return _TURN | (_FLIP if mirror else 0) | (_MIRROR if flip else 0)
+    mirror, flip = symmetry & MIRROR, symmetry & FLIP
+    return TURN | (FLIP if mirror else 0) | (MIRROR if flip else 0)
 
 
 def transform(position: Position, symmetry: int) -> Position:
     """Return the position as it looks after a symmetry."""
     shape = position.grid
-    target = grid(shape.columns, shape.rows) if symmetry & _TURN else shape
+    target = grid(shape.columns, shape.rows) if symmetry & TURN else shape
     return Position(
         target,
         target.mask([image(point, shape, symmetry) for point in shape.points(position.black)]),
@@ -59,9 +58,9 @@ def canonical(position: Position, colors_alike: bool = False) -> tuple[Position,
     for symmetry in ALL:
         turned = transform(position, symmetry)
         images += [((turned.swap_colors() if swap else turned), symmetry, swap) for swap in swaps]
-    return min(images, key=_order)
 
+    def order(candidate: tuple[Position, int, bool]) -> tuple[int, int, int, int]:
+        position = candidate[0]
+        return position.grid.rows, position.grid.columns, position.black, position.white
 
-def _order(candidate: tuple[Position, int, bool]) -> tuple[int, int, int, int]:
-    position = candidate[0]
-    return position.grid.rows, position.grid.columns, position.black, position.white
+    return min(images, key=order)

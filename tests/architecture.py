@@ -72,7 +72,7 @@ LAYERS = {
         ("__main__",),
         ("cli",),
         ("commands",),
-        ("mistakes", "readings", "play"),
+        ("mistakes", "readings"),
         ("assignments", "formats"),
         ("gtp",),
         ("sgf",),

@@ -5,8 +5,6 @@ files of one, which are put beside a submission. ``inside`` is what then runs in
 neither the harness nor the oracle is to be seen: it imports nothing of them, and knows no answers.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

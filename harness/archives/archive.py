@@ -4,8 +4,6 @@
 :func:`examine` found harmless to the places that the caller gives them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os
@@ -62,7 +60,10 @@ def examine(
     """
     with open_regular(path) as file:
         meter = Meter(limits, os.fstat(file.fileno()).st_size)
-        digest = _sha256(file)  # before it is read: a child reads the very same open file
+        digest = hashlib.sha256()  # before it is read: a child reads the very same open file
+        while piece := file.read(archive_streams.PIECE):
+            digest.update(piece)
+        file.seek(0)
         found = reading.read(file, meter)
         listed = tuple(
             ExaminedMember("/".join(parts), member.is_folder, member.size, member.executable)
@@ -72,7 +73,7 @@ def examine(
     if not any(not member.is_folder for member in listed):
         raise ArchiveError("the archive has no files in it")
     remark = archive_streams.describe_mismatch(name or path, found.kind)
-    return Contents(found.kind, digest, size, listed, (remark,) if remark else ())
+    return Contents(found.kind, digest.hexdigest(), size, listed, (remark,) if remark else ())
 
 
 def unpack(
@@ -123,14 +124,6 @@ def open_regular(path: str) -> Iterator[BinaryIO]:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise UsageError(f"{path} is not a regular file")
         yield file
-
-
-def _sha256(file: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while piece := file.read(archive_streams.PIECE):
-        digest.update(piece)
-    file.seek(0)
-    return digest.hexdigest()
 
 
 def _members(

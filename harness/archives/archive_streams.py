@@ -1,7 +1,5 @@
 """Archives as bytes: how much they may hold, their kind, a metered stream, names of members."""
 
-from __future__ import annotations
-
 import lzma
 import re
 import time
@@ -262,30 +260,28 @@ def check_name(name: str, limits: IntakeLimits) -> tuple[str, ...]:
     Raises:
         ArchiveError: it leads elsewhere, or cannot be a file's name.
     """
-    for reason in _faults(name, limits):
-        if reason:
-            raise ArchiveError(reason, name)
-    return tuple(part for part in name.split("/") if part not in ("", "."))
-
-
-def _faults(name: str, limits: IntakeLimits) -> list[str]:
     parts = name.split("/")
     unfit = next((c for c in name if unicodedata.category(c) in _UNFIT), "")
     kind = _UNFIT[unicodedata.category(unfit)] if unfit else ""
     size = len(name.encode(errors="surrogatepass"))
     longest = max(len(part.encode(errors="surrogatepass")) for part in parts)
-    return [
-        "a member without a name" if not name else "",
-        f"the name has {kind} in it (U+{ord(unfit):04X})" if unfit else "",
-        "the name is absolute" if name.startswith("/") or re.match("[A-Za-z]:", name) else "",
-        "the name leads out of the folder" if ".." in parts else "",
-        "the name has a backslash in it" if "\\" in name else "",
-        f"the name has {size:,} bytes; the limit is {limits.name}" if size > limits.name else "",
-        f"a part of the name has {longest} bytes; the limit is {_LONGEST_PART}"
-        if longest > _LONGEST_PART
-        else "",
-        f"the folders are more than {limits.depth} deep" if len(parts) > limits.depth + 1 else "",
-    ]
+    faults = (
+        (not name, "a member without a name"),
+        (unfit, f"the name has {kind} in it (U+{ord(unfit or ' '):04X})"),
+        (name.startswith("/") or re.match("[A-Za-z]:", name), "the name is absolute"),
+        (".." in parts, "the name leads out of the folder"),
+        ("\\" in name, "the name has a backslash in it"),
+        (size > limits.name, f"the name has {size:,} bytes; the limit is {limits.name}"),
+        (
+            longest > _LONGEST_PART,
+            f"a part of the name has {longest} bytes; the limit is {_LONGEST_PART}",
+        ),
+        (len(parts) > limits.depth + 1, f"the folders are more than {limits.depth} deep"),
+    )
+    for is_fault, reason in faults:
+        if is_fault:
+            raise ArchiveError(reason, name)
+    return tuple(part for part in parts if part not in ("", "."))
 
 
 def mend_name(name: str, limits: IntakeLimits = IntakeLimits()) -> str:  # noqa: B008

@@ -11,21 +11,18 @@ import os
 import select
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
-from harness import platforms
+from harness import platforms, processes
 from harness.archives import reading
 from harness.archives.archive_streams import ArchiveMember, Meter
 from harness.archives.reader_server import Request, read_kind, read_members
 from harness.errors import ReadingFailedError
 from harness.sandbox import landlock, seccomp
 
-_ROOM = Path(__file__).resolve().parents[2]
 PROGRAM = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
     " from harness.archives.reader_server import main; main(int(sys.argv[2]))"
@@ -90,7 +87,7 @@ class ConfinedReader:
         """Send a request to the server; to another one if that has died meanwhile."""
         with self._lock:
             for _ in range(2):
-                self._server = self._server or _start(self._program)
+                self._server = self._server or processes.start_server(self._program)
                 control, process = self._server
                 try:
                     socket.send_fds(control, [message], descriptors)
@@ -101,23 +98,6 @@ class ConfinedReader:
                 else:
                     return
         raise BrokenPipeError("the reader of archives cannot be started")
-
-
-def _start(program: str) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start a server with an empty environment; return the socket to it, and its process."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        words = [sys.executable, "-I", "-S", "-E", "-c", program, str(_ROOM), str(theirs.fileno())]
-        process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            env={},
-            cwd="/",
-        )
-    return ours, process
 
 
 def _hear(pipe: _Pipe, most: int) -> Iterator[ArchiveMember]:

@@ -124,9 +124,13 @@ def _read(take: Take) -> tuple[bytes, bytes]:
         raise ReadingFailedError("the reader of an archive says too much")
     payload = take(length)
     if kind == REFUSED:
-        raise _refusal(_json(payload))
+        match _json(payload):
+            case [str(message), str(member)]:
+                raise ArchiveError(one_line(message, _MOST_SAID), member)
+        raise ReadingFailedError("the reader of an archive does not say why it is refused")
     if kind == FAULT:
-        raise ReadingFailedError(f"the reader of an archive failed: {_text(_json(payload))}")
+        said = one_line(str(_json(payload)), _MOST_SAID)
+        raise ReadingFailedError(f"the reader of an archive failed: {said}")
     return kind, payload
 
 
@@ -135,17 +139,6 @@ def _json(payload: bytes) -> object:
         return json.loads(payload)
     except (ValueError, RecursionError):
         raise ReadingFailedError("the reader of an archive says what is not JSON") from None
-
-
-def _refusal(value: object) -> ArchiveError:
-    match value:
-        case [str(message), str(member)]:
-            return ArchiveError(_text(message), member)
-    raise ReadingFailedError("the reader of an archive does not say why it is refused")
-
-
-def _text(value: object) -> str:
-    return one_line(str(value), _MOST_SAID)
 
 
 # A child is given an archive, open for reading, and the end of a pipe to write to. Before it looks
@@ -197,43 +190,30 @@ def main(descriptor: int, read: Reader = reading.read_here) -> None:
     gc.freeze()
     gc.disable()
     with contextlib.suppress(OSError):
-        while request := _receive(control):
-            _fork(request, calls, control, read)
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(control, _LONGEST_REQUEST, 2)
+            if not message:
+                break
+            # A child that ends in the middle tells of a fault by that.
+            with contextlib.suppress(OSError):  # there is no room for another process
+                if os.fork() == 0:
+                    with contextlib.suppress(BaseException):
+                        control.close()
+                        archive, sink = descriptors
+                        _answer(Request.unpack(message), archive, sink, calls, read)
+                    os._exit(0)
+            for received in descriptors:
+                os.close(received)
 
 
-class _ReceivedArchive(NamedTuple):
-    """A request, and the descriptors that came with it."""
-
-    request: Request
-    archive: int
-    sink: int
-
-
-def _receive(control: socket.socket) -> _ReceivedArchive | None:
-    message, descriptors, _, _ = socket.recv_fds(control, _LONGEST_REQUEST, 2)
-    return _ReceivedArchive(Request.unpack(message), *descriptors) if message else None
-
-
-def _fork(message: _ReceivedArchive, calls: bytes, control: socket.socket, read: Reader) -> None:
-    """Have a child read an archive; if it ends in the middle, that tells of a fault."""
-    with contextlib.suppress(OSError):  # there is no room for another process
-        if os.fork() == 0:
-            with contextlib.suppress(BaseException):
-                control.close()
-                _answer(message, calls, read)
-            os._exit(0)
-    os.close(message.archive)
-    os.close(message.sink)
-
-
-def _answer(message: _ReceivedArchive, calls: bytes, read: Reader) -> None:
+def _answer(request: Request, archive_fd: int, sink_fd: int, calls: bytes, read: Reader) -> None:
     """Read an archive, confined, and say what is in it."""
-    archive, sink = os.fdopen(message.archive, "rb"), os.fdopen(message.sink, "wb")
+    archive, sink = os.fdopen(archive_fd, "rb"), os.fdopen(sink_fd, "wb")
     size = archive.seek(0, os.SEEK_END)
     archive.seek(0)
     try:
-        _confine(message.request, calls)
-        write_reading(sink, read(archive, Meter(message.request.limits, size)))
+        _confine(request, calls)
+        write_reading(sink, read(archive, Meter(request.limits, size)))
     except ArchiveError as error:
         say(sink, REFUSED, [error.message, error.member])
     except Exception as error:  # noqa: BLE001 - whatever it is, it becomes a sentence

@@ -67,7 +67,13 @@ def _next_header(stream: Stream) -> _TarHeader | None:
             return None
         header = _parse(block)
         if header.kind not in (_LONG_NAME, _LONG_LINK, _PAX, _GLOBAL_PAX):
-            return _with(settings, header)
+            size = settings.get("size", str(header.size))
+            if not (size.isascii() and size.isdigit() and len(size) < 20):
+                raise ArchiveError("it is damaged: the size is not a number", header.name)
+            name = settings.get("path", header.name)
+            if name.endswith("/") and header.kind in _FILES:
+                header = header._replace(kind=_FOLDER)
+            return header._replace(name=name, size=int(size))
         settings |= _extension(header, stream)
     raise ArchiveError(f"more than {_EXTENSIONS} extended headers before one member")
 
@@ -130,16 +136,6 @@ def _pax_records(content: bytes) -> Iterator[tuple[str, str]]:
             raise ArchiveError("it is damaged: an extended header cannot be read")
         yield key.decode(errors="replace"), value[:-1].decode(errors="surrogateescape")
         content = content[size:]
-
-
-def _with(settings: dict[str, str], header: _TarHeader) -> _TarHeader:
-    size = settings.get("size", str(header.size))
-    if not (size.isascii() and size.isdigit() and len(size) < 20):
-        raise ArchiveError("it is damaged: the size is not a number", header.name)
-    name = settings.get("path", header.name)
-    if name.endswith("/") and header.kind in _FILES:
-        header = header._replace(kind=_FOLDER)
-    return header._replace(name=name, size=int(size))
 
 
 def _member(header: _TarHeader, stream: Stream) -> Iterator[ArchiveMember]:
@@ -213,7 +209,15 @@ def zip_members(file: BinaryIO, meter: Meter) -> Iterator[ArchiveMember]:
     for entry in entries:
         if entry.offset < end:
             raise ArchiveError("its data is another member's too", entry.name)
-        start = _data_start(file, entry)
+        file.seek(entry.offset)
+        header = file.read(_LOCAL.size)
+        if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
+            reason = "it is damaged: the member is not where the directory says"
+            raise ArchiveError(reason, entry.name)
+        fields = _LOCAL.unpack(header)
+        if (fields[3], file.read(fields[9])) != (entry.method, entry.raw_name):
+            raise ArchiveError("it has another name in the archive's directory", entry.name)
+        start = entry.offset + _LOCAL.size + fields[9] + fields[10]
         end = start + entry.packed
         content = _zip_content(file, entry, start, meter)
         is_folder = entry.name.endswith("/")
@@ -312,17 +316,6 @@ def _decode(raw: bytes, flags: int) -> str:
         if flags & _UTF8:
             return raw.decode(errors="surrogateescape")
         return raw.decode("cp437")
-
-
-def _data_start(file: BinaryIO, entry: _ZipEntry) -> int:
-    file.seek(entry.offset)
-    header = file.read(_LOCAL.size)
-    if len(header) < _LOCAL.size or header[:4] != b"PK\x03\x04":
-        raise ArchiveError("it is damaged: the member is not where the directory says", entry.name)
-    fields = _LOCAL.unpack(header)
-    if (fields[3], file.read(fields[9])) != (entry.method, entry.raw_name):
-        raise ArchiveError("it has another name in the archive's directory", entry.name)
-    return int(entry.offset + _LOCAL.size + fields[9] + fields[10])
 
 
 def _zip_content(file: BinaryIO, entry: _ZipEntry, start: int, meter: Meter) -> Iterator[bytes]:

@@ -10,29 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.archives import archive
-from harness.archives.archive import files_in, pack
-from harness.assignments import needs, public_tests, workspace
+from harness.assignments import contents, needs, public_tests, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.build_steps import build
-from harness.assignments.contents import (
-    SortedFiles,
-    describe_changed_copy,
-    describe_empty,
-    faults,
-    foreign,
-    remarks,
-    sort_files,
-)
-from harness.assignments.needs import advise_on_module, with_python
-from harness.assignments.public_tests import (
-    TrialResult,
-    explain,
-    run_public_tests,
-    shorten_path,
-    troubles,
-    unknowns,
-)
-from harness.assignments.workspace import inspect_archive
 from harness.errors import ArchiveError, ExitCode, UsageError
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
@@ -193,7 +173,7 @@ class CheckedFiles(NamedTuple):
     """The files that are tested and submitted, in a folder."""
 
     folder: Path
-    sorted_files: SortedFiles
+    sorted_files: contents.SortedFiles
     copy: Path | None = None  # of the course's folder, which came along
 
 
@@ -208,8 +188,8 @@ def look(context: CheckContext) -> CheckedFiles:
     sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")
     if source.is_dir():
         folder = assignment.archive.folder
-        names, odd = files_in(source)
-        found = sort_files(names, "", assignment.files)
+        names, odd = archive.files_in(source)
+        found = contents.sort_files(names, "", assignment.files)
         if source.name != folder:
             sayer.note(f"The folder is called {source.name!r}; in the archive it is {folder}.")
         _describe(context, found, {name: (source / name).stat().st_size for name in found.kept})
@@ -217,10 +197,10 @@ def look(context: CheckContext) -> CheckedFiles:
             sayer.note(f"left out, links and the like: {', '.join(map(escape_controls, odd))}")
         copy = source / (overlay or "none")
         return CheckedFiles(source, found, copy if copy.is_dir() else None)
-    inside = inspect_archive(str(source), assignment)
-    contents, found = inside.contents, inside.found
-    count = number_of(len(contents.files), "file")
-    sayer.note(f"{count}, {contents.size:,} bytes, sha256 {contents.sha256}")
+    inside = workspace.inspect_archive(str(source), assignment)
+    packed, found = inside.contents, inside.found
+    count = number_of(len(packed.files), "file")
+    sayer.note(f"{count}, {packed.size:,} bytes, sha256 {packed.sha256}")
     for remark in inside.remarks:
         sayer.note(remark)
     _describe(context, found, inside.sizes)
@@ -229,13 +209,13 @@ def look(context: CheckContext) -> CheckedFiles:
     return CheckedFiles(room / "given", found, room / "copy" if found.forbidden else None)
 
 
-def _describe(context: CheckContext, files: SortedFiles, sizes: dict[str, int]) -> None:
+def _describe(context: CheckContext, files: contents.SortedFiles, sizes: dict[str, int]) -> None:
     for name, size in sizes.items():
         is_log = name == context.assignment.files.log
         old = " (an old one: a new one replaces it)" if is_log else ""
         context.sayer.note(f"{escape_controls(name):32}{size:>9,} bytes{old}")
-    context.sayer.remarks(remarks(files, context.assignment.engine.overlay))
-    context.sayer.faults([*faults(files), *foreign(files, context.assignment)])
+    context.sayer.remarks(contents.remarks(files, context.assignment.engine.overlay))
+    context.sayer.faults([*contents.faults(files), *contents.foreign(files, context.assignment)])
 
 
 # --- The build steps and the public tests: what they print, where they fail, and what explains it
@@ -270,85 +250,72 @@ def build_and_show(context: CheckContext) -> bool:
     return made.ok
 
 
-class Testing:
-    """The public tests."""
+def run_tests(context: CheckContext) -> public_tests.TrialResult:
+    """Run the public tests against what lies on the stage, and say how they went."""
+    sayer, assignment, wanted = context.sayer, context.assignment, context.options
+    live = LiveProgress(len(assignment.public_cases())) if wanted.live else None
+    known: set[object] = set()  # ways to break that were shown in full
+    sayer.step("The public tests")
 
-    def __init__(self, context: CheckContext) -> None:
-        self._context = context
-        self._assignment = context.assignment
-        self._sayer = context.sayer
-        files = len(context.assignment.public_cases())
-        self._live = LiveProgress(files) if context.options.live else None
-        self._told: set[object] = set()  # ways to break that were shown in full
-
-    def run(self) -> TrialResult:
-        """Run them against what lies on the stage."""
-        self._sayer.step("The public tests")
-        wanted, live = self._context.options, self._live
-        lines = wanted.line or None
-        options = Options(
-            sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG, lines=lines
-        )
-
-        def tell(file: FileResult) -> None:
-            with live.hide() if live else nullcontext():
-                self._tell(file)
-
-        try:
-            trial = run_public_tests(
-                self._assignment, self._context.stage, options, tell, live.update if live else None
-            )
-        finally:
-            if live:
-                live.stop()
-        self._sum_up(trial)
-        return trial
-
-    def _tell(self, file: FileResult) -> None:
-        """Say how one case file went, and show what went wrong."""
-        seen = explain(file, self._assignment)
+    def tell(file: FileResult) -> None:
+        seen = public_tests.explain(file, assignment)
         counts = ", ".join(words for _, _, words in phrases(seen.tally))
-        self._sayer.note(f"{seen.file.case.path:24} {counts}")
+        sayer.note(f"{seen.file.case.path:24} {counts}")
         crashes = set(map(crash_of, file.failures))
-        if crashes and crashes <= self._told and not seen.remarkable:
-            self._sayer.note("the same engine failure as before", "bad")
+        if crashes and crashes <= known and not seen.remarkable:
+            sayer.note("the same engine failure as before", "bad")
             return
-        self._told |= crashes
-        self._sayer.paragraphs(self._sayer.terminal.file(seen))
+        known.update(crashes)
+        sayer.paragraphs(sayer.terminal.file(seen))
 
-    def _sum_up(self, trial: TrialResult) -> None:
-        sayer, files, assignment = self._sayer, trial.result.files, self._assignment
-        counts = phrases(total(map(tally, files)))
-        sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
-        for one in diagnoses(files):
-            first, *others = map(escape_controls, one.lines)
-            sayer.note(f"diagnosis: {first}", "warn")
-            for other in others:
-                sayer.note(f"  - {other}", "warn")
-        for paths in paths_of_crashes(files).values():
-            names = ", ".join(shorten_path(path, assignment) for path in paths)
-            if len(paths) > 1:
-                sayer.note(f"the same engine failure in {len(paths)} case files: {names}", "bad")
-        if python := assignment.python:
-            what = "adapter" if assignment.adapter else "engine"
-            sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
-            folder = assignment.engine.overlay
-            if (
-                not folder or (self._context.stage / folder).is_dir()
-            ):  # a module may be that folder's
-                reasons = (one.reason for file in files for one in file.failures)
-                for advice in dict.fromkeys(filter(None, map(advise_on_module, reasons))):
-                    sayer.note(f"{advice}.", "warn")
-        if trial.no_sandbox:
-            sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
-        else:
-            sayer.note(f"Run in a sandbox, {trial.result.options['sandbox']}.")
-        sayer.wrong += troubles(trial.result)
-        sayer.unknown += unknowns(trial.result)
-        if count := sum(bool(file.warnings) for file in files):  # it may cost a test elsewhere
-            where = f"in {count} of {number_of(len(files), 'file')}"
-            odd = f"the engine violates the protocol {where}, see '! protocol' above"
-            sayer.odd.append(odd)
+    def on_file(file: FileResult) -> None:
+        with live.hide() if live else nullcontext():
+            tell(file)
+
+    lines, jobs = wanted.line or None, wanted.jobs
+    options = Options(sandbox=wanted.sandbox, jobs=jobs, most_hung=MOST_HUNG, lines=lines)
+    try:
+        trial = public_tests.run_public_tests(
+            assignment, context.stage, options, on_file, live.update if live else None
+        )
+    finally:
+        if live:
+            live.stop()
+    _sum_up(context, trial)
+    return trial
+
+
+def _sum_up(context: CheckContext, trial: public_tests.TrialResult) -> None:
+    sayer, files, assignment = context.sayer, trial.result.files, context.assignment
+    counts = phrases(total(map(tally, files)))
+    sayer.note(f"{'in all':24} {', '.join(words for _, _, words in counts)}")
+    for one in diagnoses(files):
+        first, *others = map(escape_controls, one.lines)
+        sayer.note(f"diagnosis: {first}", "warn")
+        for other in others:
+            sayer.note(f"  - {other}", "warn")
+    for paths in paths_of_crashes(files).values():
+        names = ", ".join(public_tests.shorten_path(path, assignment) for path in paths)
+        if len(paths) > 1:
+            sayer.note(f"the same engine failure in {len(paths)} case files: {names}", "bad")
+    if python := assignment.python:
+        what = "adapter" if assignment.adapter else "engine"
+        sayer.note(f"The {what} was run by {escape_controls(python.described)}.")
+        # A module may be that of a folder that is missing.
+        folder = assignment.engine.overlay
+        if not folder or (context.stage / folder).is_dir():
+            reasons = (one.reason for file in files for one in file.failures)
+            for advice in dict.fromkeys(filter(None, map(needs.advise_on_module, reasons))):
+                sayer.note(f"{advice}.", "warn")
+    if trial.no_sandbox:
+        sayer.note(f"Run without a sandbox: {trial.no_sandbox}.", "warn")
+    else:
+        sayer.note(f"Run in a sandbox, {trial.result.options['sandbox']}.")
+    sayer.wrong += public_tests.troubles(trial.result)
+    sayer.unknown += public_tests.unknowns(trial.result)
+    if count := sum(bool(file.warnings) for file in files):  # it may cost a test elsewhere
+        where = f"in {count} of {number_of(len(files), 'file')}"
+        sayer.odd.append(f"the engine violates the protocol {where}, see '! protocol' above")
 
 
 # --- Archives: one made and unpacked as the teacher will, the log added, a last look -------------
@@ -368,11 +335,10 @@ def make_archive(context: CheckContext, checked: CheckedFiles) -> CheckedFiles:
         name for name in checked.sorted_files.kept if name != context.assignment.files.log
     )
     if not kept:
-        raise UsageError(
-            f"{context.options.source}: {describe_empty(checked.sorted_files, context.assignment)}"
-        )
+        why = contents.describe_empty(checked.sorted_files, context.assignment)
+        raise UsageError(f"{context.options.source}: {why}")
     path = context.room / form.name
-    pack(path, form.folder, checked.folder, kept)
+    archive.pack(path, form.folder, checked.folder, kept)
     for file in archive.examine(str(path)).files:
         sayer.note(escape_controls(file.name))
     tested = context.room / "tested" / form.folder
@@ -400,7 +366,7 @@ def overlay(context: CheckContext, copy: Path | None) -> None:
     files = number_of(count, "file")
     sayer.note(f"{name} added beside {context.assignment.archive.folder}: {files}")
     if copy is not None and (changed := workspace.list_differences(copy, context.stage / name)):
-        sayer.remarks([describe_changed_copy(changed)])
+        sayer.remarks([contents.describe_changed_copy(changed)])
 
 
 def write_archive(context: CheckContext, files: CheckedFiles, status: int) -> tuple[str, ...]:
@@ -430,7 +396,7 @@ def write_archive(context: CheckContext, files: CheckedFiles, status: int) -> tu
         kept = target.with_name(f"before-{target.name}")
         target.replace(kept)
         sayer.note(f"The archive that was given is now called {kept.name}.")
-    pack(context.archive, form.folder, files.folder, names)
+    archive.pack(context.archive, form.folder, files.folder, names)
     return names
 
 
@@ -438,14 +404,14 @@ def last_look(context: CheckContext, files: CheckedFiles, names: tuple[str, ...]
     """Read the archive as the teacher will: it has what was tested, and nothing else."""
     sayer, name = context.sayer, context.archive.name
     sayer.step(f"A last look at the contents of {name}: tar -tf {name}")
-    contents = archive.examine(str(context.archive))
+    packed = archive.examine(str(context.archive))
     last = context.room / "last"
     workspace.unpack(str(context.archive), last, f"{context.assignment.archive.folder}/", names)
-    for file in contents.files:
+    for file in packed.files:
         sayer.note(f"{escape_controls(file.name):44}{file.size:>9,} bytes")
-    if workspace.list_differences(files.folder, last) or len(contents.files) != len(names):
+    if workspace.list_differences(files.folder, last) or len(packed.files) != len(names):
         sayer.wrong.append(f"{name} differs from the tested files")
-    sayer.note(public_tests.hash_line("archive", contents.sha256))
+    sayer.note(public_tests.hash_line("archive", packed.sha256))
 
 
 # --- The order of a check, and its last sentence -------------------------------------------------
@@ -467,7 +433,7 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
     told = partial(sayer.note, color="dim")  # the Python of the course is built if need be
     with (
         workspace.workspace() as room,
-        with_python(options.assignment, options.python, told) as assignment,
+        needs.with_python(options.assignment, options.python, told) as assignment,
     ):
         context = CheckContext(options._replace(assignment=assignment), room, sayer)
         try:
@@ -480,7 +446,7 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
             return ExitCode.BROKEN
         status = ExitCode.BROKEN
         if build_and_show(context):
-            status = exit_code(Testing(context).run().result)
+            status = exit_code(run_tests(context).result)
             if status == ExitCode.OK and sayer.wrong:
                 status = ExitCode.FAILED
         if options.line:

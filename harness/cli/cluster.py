@@ -22,13 +22,6 @@ from harness.cli.commandline import MOST_PORT, Command, port, size, whole
 from harness.cluster import records, state
 from harness.cluster.connector_link import command
 from harness.cluster.dispatcher import Dispatcher
-from harness.cluster.records import (
-    ClusterState,
-    ConnectorSettings,
-    SchedulerSettings,
-    WorkerSettings,
-    WorkerStatus,
-)
 from harness.errors import ExitCode, UsageError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts.orders import SetAside
@@ -39,7 +32,7 @@ if TYPE_CHECKING:
     from harness.cluster.tls import TlsCredentials
 
 
-def text(scheduler: str, state: ClusterState) -> Iterator[str]:
+def text(scheduler: str, state: records.ClusterState) -> Iterator[str]:
     """Yield the lines of a status."""
     yield f"{scheduler}: {number_of(len(state.workers), 'worker')}"
     for worker in state.workers:
@@ -53,7 +46,7 @@ def text(scheduler: str, state: ClusterState) -> Iterator[str]:
         yield f"  {one.machine} ({one.address}), {at}{f'; it had {had}' if had else ''}"
 
 
-def _worker(one: WorkerStatus) -> Iterator[str]:
+def _worker(one: records.WorkerStatus) -> Iterator[str]:
     facts = one.facts
     yield f"{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
     if unfit := records.find_unfitness(facts):
@@ -131,7 +124,7 @@ def _run(arguments: argparse.Namespace) -> int:
     papers = read_papers(address, arguments.tls, tls.SCHEDULER)
     folder = str(papers.folder) if papers else ""
     status = run_cluster_process(
-        "scheduler", SchedulerSettings(arguments.host, arguments.port, folder)
+        "scheduler", records.SchedulerSettings(arguments.host, arguments.port, folder)
     )
     if status >= 0:
         return status
@@ -189,14 +182,16 @@ def dispatcher(
     return Dispatcher(found, remark, book=SetAside(folder / SET_ASIDE))
 
 
-def connector_settings(arguments: argparse.Namespace) -> ConnectorSettings:
+def connector_settings(arguments: argparse.Namespace) -> records.ConnectorSettings:
     """Return how to reach the cluster of a command line; raises as :func:`dispatcher`."""
     require()
     from harness.cluster import tls
 
     papers = read_papers(arguments.scheduler, arguments.tls, tls.SERVER)
     host, port = _bytes_at(arguments.bytes_at, arguments.scheduler)
-    return ConnectorSettings(arguments.scheduler, str(papers.folder) if papers else "", host, port)
+    return records.ConnectorSettings(
+        arguments.scheduler, str(papers.folder) if papers else "", host, port
+    )
 
 
 def read_papers(address: str, folder: str, role: str) -> TlsCredentials | None:
@@ -294,7 +289,7 @@ def _run_worker(arguments: argparse.Namespace) -> int:
 
     papers = read_papers(arguments.scheduler, arguments.tls, tls.WORKER)
     machine = arguments.machine or socket.gethostname()
-    settings = WorkerSettings(
+    settings = records.WorkerSettings(
         scheduler=arguments.scheduler,
         tls=str(papers.folder) if papers else "",
         machine=machine,

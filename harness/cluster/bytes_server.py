@@ -121,28 +121,23 @@ class _Handler(BaseHTTPRequestHandler):
         To make a message of headers, as Python does, takes longer than to send the files.
         """
         found = _REQUEST.fullmatch(self.raw_requestline)
-        self.close_connection = not (found and self._skip_headers())
-        if not found or self.close_connection:
+        lines = (self.rfile.readline(_HEADER) for _ in range(_HEADERS))
+        has_end = bool(found) and any(line in {b"\r\n", b"\n"} for line in lines)
+        self.close_connection = not has_end
+        if not found or not has_end:
             self._answer(HTTPStatus.BAD_REQUEST)
             return False
         self.command, self.path = "GET", found[1].decode()
         return True
 
-    def _skip_headers(self) -> bool:
-        """Read headers up to their end; return whether that has come."""
-        lines = (self.rfile.readline(_HEADER) for _ in range(_HEADERS))
-        return any(line in {b"\r\n", b"\n"} for line in lines)
-
     def do_GET(self) -> None:
         """Answer with the bytes of files, one after the other."""
         found = _PATH.fullmatch(self.path)
         token, names = found.groups() if found else ("", "")
-        if paths := self.tokens.open(token, names.split(",")):
-            self._send(paths)
-        else:
+        paths = self.tokens.open(token, names.split(","))
+        if not paths:
             self._answer(HTTPStatus.FORBIDDEN)
-
-    def _send(self, paths: Sequence[str]) -> None:
+            return
         with contextlib.ExitStack() as opened:
             try:
                 files = [opened.enter_context(FileIO(path)) for path in paths]
@@ -152,14 +147,11 @@ class _Handler(BaseHTTPRequestHandler):
             sizes = [os.fstat(file.fileno()).st_size for file in files]
             self._answer(HTTPStatus.OK, sizes)
             for file, size in zip(files, sizes, strict=True):
-                self._copy(file, size)
-
-    def _copy(self, file: FileIO, size: int) -> None:
-        """Send as many bytes as were told; where a file has fewer by now, hang up."""
-        while size and (piece := file.read(min(size, _PIECE))):
-            self.wfile.write(piece)
-            size -= len(piece)
-        self.close_connection |= bool(size)
+                left = size
+                while left and (piece := file.read(min(left, _PIECE))):
+                    self.wfile.write(piece)
+                    left -= len(piece)
+                self.close_connection |= bool(left)  # the file has fewer bytes by now: hang up
 
     def _answer(self, status: HTTPStatus, sizes: Sequence[int] = ()) -> None:
         """Send what comes before the bytes: no date, no name of a program."""

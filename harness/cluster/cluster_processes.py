@@ -28,20 +28,16 @@ from distributed.core import Server
 
 from harness import file_system, network, processes
 from harness.assignments import needs
-from harness.assignments.needs import of_system
 from harness.cluster import connector, dask_messages, records, state
 from harness.cluster import tls as tls_files
-from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker, PromptSender
 from harness.cluster.environment_store import EnvironmentStore
 from harness.cluster.records import ConnectorSettings, Facts, SchedulerSettings, WorkerSettings
-from harness.cluster.tls import TlsCredentials
 from harness.cluster.unit_executor import Equipment, UnitExecutor
 from harness.cluster.worker_files import Cache
 from harness.environments import environment_cache, interpreters
 from harness.environments.interpreters import EnginePython, Interpreter
 from harness.errors import SandboxError, UsageError
 from harness.sandbox import levels, plan
-from harness.sandbox.levels import EscapeError
 from harness.work import canonical_json
 from harness.work.machine import Machine
 from oracle import __version__
@@ -70,8 +66,12 @@ def schedule(settings: SchedulerSettings, report: Callable[[str], object]) -> No
     dask_messages.refuse()
 
     async def work() -> None:
-        papers = TlsCredentials(Path(settings.tls), tls_files.SCHEDULER) if settings.tls else None
-        scheduler = GuardedScheduler(
+        papers = (
+            tls_files.TlsCredentials(Path(settings.tls), tls_files.SCHEDULER)
+            if settings.tls
+            else None
+        )
+        scheduler = dask_messages.GuardedScheduler(
             host=settings.host,
             port=settings.port,
             protocol="tls" if papers else "tcp",
@@ -110,34 +110,36 @@ def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
     if wrong := records.wrong_with_pace(measured):
         raise UsageError(f"this machine cannot be a worker: {wrong}")
     found = facts(settings.machine, here, taken, measured, unsafe=settings.unsafe)
-    papers = TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
+    papers = (
+        tls_files.TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
+    )
     store = EnvironmentStore(built, settings.environments_size, taken)
     tls = papers.client_context() if papers else None
     own = Equipment(found, tuple(here), cache, store, machine, tls)
     with contextlib.closing(UnitExecutor(own)) as executor:
         dask_messages.TASK_RUNNER[:] = [executor.do]
-        report(_describe(found, built))
+        kinds = ", ".join(found.bases)
+        kinds = kinds or f"none: other users cannot enter {built}, or use a Python"
+        report(
+            f"{found.machine}: sandbox levels {', '.join(found.levels)}; pace {found.pace:g};"
+            f" environments for {kinds}"
+        )
         resources = records.list_announced_resources(found)
         asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, report)))
-
-
-def _describe(facts: Facts, store: Path) -> str:
-    taken = ", ".join(facts.bases) or f"none: other users cannot enter {store}, or use a Python"
-    levels = ", ".join(facts.levels)
-    return (
-        f"{facts.machine}: sandbox levels {levels}; pace {facts.pace:g}; environments for {taken}"
-    )
 
 
 async def _work(
     settings: WorkerSettings,
     resources: dict[str, float],
-    credentials: TlsCredentials | None,
+    credentials: tls_files.TlsCredentials | None,
     executor: UnitExecutor,
     report: Callable[[str], object],
 ) -> None:
-    def make() -> GuardedWorker:
-        return GuardedWorker(
+    """Work for the scheduler once it has taken us; ``report``: why not, once for each reason."""
+    tell = connector.without_repeats(report)
+    while True:
+        await connector.wait_until_reached(settings.scheduler, credentials, report)
+        worker = dask_messages.GuardedWorker(
             settings.scheduler,
             name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
             nthreads=1,
@@ -150,31 +152,17 @@ async def _work(
             metrics={state.OWN: executor.figures},
             death_timeout=_JOINING,
         )
-
-    async with await _join(settings, credentials, make, report) as worker:
-        report(f"joined the scheduler {settings.scheduler}")
-        await worker.finished()
-    report(f"lost the scheduler {settings.scheduler}")
-
-
-async def _join(
-    settings: WorkerSettings,
-    credentials: TlsCredentials | None,
-    make: Callable[[], GuardedWorker],
-    report: Callable[[str], object],
-) -> GuardedWorker:
-    """Return a worker that the scheduler has taken; ``report``: why not, once for each reason."""
-    tell = connector.without_repeats(report)
-    while True:
-        await connector.wait_until_reached(settings.scheduler, credentials, report)
-        worker = make()
         try:
             await _start(worker, settings.host)
         except ConnectionError as error:
             tell(f"cannot join the scheduler {settings.scheduler}: {error}. It is tried again")
         else:
-            return worker
+            break
         await asyncio.sleep(_PAUSE)
+    async with worker:
+        report(f"joined the scheduler {settings.scheduler}")
+        await worker.finished()
+    report(f"lost the scheduler {settings.scheduler}")
 
 
 def carry(settings: ConnectorSettings) -> None:
@@ -212,7 +200,7 @@ def prepare() -> None:
     distributed.scheduler.offload = _call
     dask_messages.use()
     for sends in (distributed.client, distributed.scheduler, distributed.worker):
-        sends.BatchedSend = PromptSender
+        sends.BatchedSend = dask_messages.PromptSender
 
 
 async def _call(function: Callable[..., object], *arguments: Any, **options: Any) -> object:
@@ -340,7 +328,7 @@ def find_working_levels() -> Iterator[str]:
     for level in _LEVELS:
         try:
             levels.make_proven(int(level)).close()
-        except EscapeError:
+        except levels.EscapeError:
             raise
         except SandboxError:
             continue
@@ -357,7 +345,7 @@ def pythons() -> list[EnginePython]:
             continue
         found.append(EnginePython(own.program, own.describe(), interpreters.fingerprint(own)))
     try:
-        return [of_system(), *found]
+        return [needs.of_system(), *found]
     except UsageError:
         return found
 

@@ -16,7 +16,6 @@ from distributed import Client, Future
 from harness import network
 from harness.cluster import dask_messages, records, state, tls
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.tls import TlsCredentials
 from harness.errors import UsageError
 from harness.work import canonical_json
 
@@ -24,7 +23,7 @@ _PROBE_PATIENCE = 5.0  # seconds for a connection
 _PAUSE = 2.0  # seconds between two
 
 
-async def find_obstacle(address: str, credentials: TlsCredentials | None) -> str:
+async def find_obstacle(address: str, credentials: tls.TlsCredentials | None) -> str:
     """Return why no connection to a scheduler can be made now; "" if one can."""
     place = urlsplit(address)
     context = credentials.client_context() if credentials else None
@@ -34,27 +33,19 @@ async def find_obstacle(address: str, credentials: TlsCredentials | None) -> str
     except OSError as error:  # of TLS, or of time, too
         return _explain(error)
     try:
-        return await _find_silence(reader, credentials)
+        # A scheduler is the first to speak. One that expects TLS waits for us instead, and Dask
+        # would wait for it, again and again.
+        said = await asyncio.wait_for(reader.read(1), _PROBE_PATIENCE)
+        return "" if said else _explain(ConnectionResetError())
+    except TimeoutError as error:
+        hint = "" if credentials else ": it may need TLS (tls://…, with --tls FOLDER)"
+        return f"{_explain(error)}{hint}"
+    except OSError as error:
+        return _explain(error)
     finally:
         writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()
-
-
-async def _find_silence(reader: asyncio.StreamReader, credentials: TlsCredentials | None) -> str:
-    """Return why a connection is not one to a scheduler, which is the first to speak; "" if it is.
-
-    One that expects TLS waits for us instead, and Dask would wait for it, again and again.
-    """
-    try:
-        said = await asyncio.wait_for(reader.read(1), _PROBE_PATIENCE)
-    except TimeoutError as error:
-        return _explain(error) + (
-            "" if credentials else ": it may need TLS (tls://…, with --tls FOLDER)"
-        )
-    except OSError as error:
-        return _explain(error)
-    return "" if said else _explain(ConnectionResetError())
 
 
 def _explain(error: OSError) -> str:
@@ -73,7 +64,7 @@ def _explain(error: OSError) -> str:
 
 
 async def wait_until_reached(
-    address: str, credentials: TlsCredentials | None, report: Callable[[str], object]
+    address: str, credentials: tls.TlsCredentials | None, report: Callable[[str], object]
 ) -> None:
     """Try until a connection can be made; ``report``: why it cannot, once for each reason."""
     tell = without_repeats(report)
@@ -274,9 +265,8 @@ class Connector:
     async def _look_who_left(self) -> None:
         """Learn which workers are gone, and what each had; without an answer nothing is learnt."""
         with contextlib.suppress(NoSchedulerError):
-            self._left = state.read_departed(
-                await _ask_scheduler(self._client, dask_messages.LEFT)
-            )
+            left = await _ask_scheduler(self._client, dask_messages.LEFT)
+            self._left = state.read_departed(left)
 
     def _who_had(self, sent_unit: _SentUnit) -> str:
         """Return which worker that is gone had a load last, in words; empty: not known."""
@@ -342,8 +332,7 @@ async def _ask_scheduler(client: Client, operation: str, **options: object) -> A
     if client.status != "running":
         raise NoSchedulerError("the connection to it is lost")
     try:
-        asked = getattr(client.scheduler, operation)(**options)
-        return await asyncio.wait_for(asked, _PATIENCE)
+        return await asyncio.wait_for(getattr(client.scheduler, operation)(**options), _PATIENCE)
     except (OSError, TimeoutError) as error:
         why = str(error) or type(error).__name__
         raise NoSchedulerError(f"it does not answer: {why}") from None
@@ -356,8 +345,15 @@ async def carry(settings: records.ConnectorSettings) -> None:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
         UsageError: the address for the bytes cannot be had.
     """
-    papers = TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
-    served = _serve_bytes(settings, papers)
+    papers = tls.TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
+    context = papers.server_context() if papers else None
+    try:
+        served = BytesServer(settings.host, settings.port, context)
+    except OSError as error:
+        raise UsageError(
+            f"workers cannot fetch files from {settings.host}, port {settings.port or 'any'}:"
+            f" {error.strerror}. Give an address of this machine with --bytes-at HOST:PORT"
+        ) from None
     try:
         async with client_of(settings, papers) as client:
             connector = Connector(client, served, _write_news, watches=settings.watches)
@@ -371,30 +367,16 @@ async def carry(settings: records.ConnectorSettings) -> None:
         served.close()
 
 
-def _serve_bytes(
-    settings: records.ConnectorSettings, credentials: TlsCredentials | None
-) -> BytesServer:
-    """Serve files to workers from now on; raises UsageError if the address cannot be had."""
-    tls = credentials.server_context() if credentials else None
-    try:
-        return BytesServer(settings.host, settings.port, tls)
-    except OSError as error:
-        raise UsageError(
-            f"workers cannot fetch files from {settings.host}, port {settings.port or 'any'}:"
-            f" {error.strerror}. Give an address of this machine with --bytes-at HOST:PORT"
-        ) from None
-
-
 async def look(settings: records.ConnectorSettings) -> records.ClusterState:
     """Return what a cluster does now; raises as :func:`identity`."""
-    papers = TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
+    papers = tls.TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
     async with client_of(settings, papers) as client:
         return await describe_cluster(client, await identity(client))
 
 
 @contextlib.asynccontextmanager
 async def client_of(
-    settings: records.ConnectorSettings, credentials: TlsCredentials | None
+    settings: records.ConnectorSettings, credentials: tls.TlsCredentials | None
 ) -> AsyncIterator[Client]:
     """Give a connection to a scheduler; raises :class:`NoSchedulerError`."""
     if obstacle := await find_obstacle(settings.scheduler, credentials):
@@ -409,8 +391,7 @@ async def client_of(
             timeout=_PATIENCE,
         )
     except (OSError, TimeoutError) as error:
-        why = network.explain(error)
-        raise NoSchedulerError(f"it cannot be reached: {why}") from None
+        raise NoSchedulerError(f"it cannot be reached: {network.explain(error)}") from None
     try:
         yield client
     finally:
@@ -419,7 +400,6 @@ async def client_of(
 
 
 async def _read_orders(connector: Connector) -> None:
-    """Take in orders until there are no more."""
     reader = asyncio.StreamReader(limit=1 << 30)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
@@ -432,6 +412,5 @@ async def _read_orders(connector: Connector) -> None:
 
 
 def _write_news(news: records.News) -> None:
-    """Tell the process that started us."""
     sys.stdout.buffer.write(records.to_line(news))
     sys.stdout.buffer.flush()

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.cluster import records
-from harness.cluster.records import ConnectorSettings, Load, News
 from harness.errors import UsageError
 from harness.work import canonical_json, crew
 
@@ -52,11 +51,11 @@ class Link:
         """Return how it ended, now that its output has ended."""
         raise NotImplementedError
 
-    def send(self, load: Load) -> None:
+    def send(self, load: records.Load) -> None:
         """Let it send a load, as soon as it reads."""
         self._outgoing += records.to_line(load)
 
-    def receive(self, seconds: float) -> list[News]:
+    def receive(self, seconds: float) -> list[records.News]:
         """Return what it says; wait so long for something. ``status`` tells when it has ended."""
         writing = [self._in] if self._outgoing else []
         readable, writable, _ = select.select([self._out], writing, [], seconds)
@@ -73,7 +72,7 @@ class Link:
             written = len(self._outgoing)
         self._outgoing = self._outgoing[written:]
 
-    def _read(self) -> list[News]:
+    def _read(self) -> list[records.News]:
         try:
             piece = os.read(self._out, _PIECE)
         except ConnectionResetError:
@@ -92,7 +91,7 @@ class Link:
 class ConnectorProcess(Link):
     """A connector for this process alone."""
 
-    def __init__(self, settings: ConnectorSettings) -> None:
+    def __init__(self, settings: records.ConnectorSettings) -> None:
         # Ctrl-C is for us: we end it.
         self._process = subprocess.Popen(
             command("connector"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
@@ -138,7 +137,7 @@ class HubLink(Link):
         """Let the connector drop what we have sent and not heard of."""
         self._socket.close()
 
-    def receive(self, seconds: float) -> list[News]:
+    def receive(self, seconds: float) -> list[records.News]:
         """Return what it says; see :meth:`Link.receive`."""
         return [] if self.status is not None else super().receive(seconds)
 

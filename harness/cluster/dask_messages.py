@@ -14,7 +14,7 @@ from functools import partial
 from ssl import SSLError
 from typing import Any
 
-from distributed import Scheduler, Worker
+from distributed import Scheduler, Worker, worker_state_machine
 from distributed.batched import BatchedSend
 from distributed.comm import Comm, tcp
 from distributed.comm.core import CommClosedError
@@ -22,12 +22,6 @@ from distributed.protocol import core
 from distributed.protocol.utils import unpack_frames
 from distributed.stealing import WorkStealing
 from distributed.worker import WORKER_ANY_RUNNING
-from distributed.worker_state_machine import (
-    ExecuteFailureEvent,
-    ExecuteSuccessEvent,
-    StateMachineEvent,
-    TaskState,
-)
 
 from harness.cluster import tls
 
@@ -91,8 +85,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         What it measures for extensions of Dask is left out: we do not have these.
         """
         answer: dict[str, Any] = super().heartbeat_worker(**{**fields, "extensions": None})
-        asked = answer.get("heartbeat-interval", 0.0)
-        return {**answer, "heartbeat-interval": max(asked, _BEAT)}
+        return {**answer, "heartbeat-interval": max(answer.get("heartbeat-interval", 0.0), _BEAT)}
 
     def add_task(  # noqa: PLR0913, PLR0917 - as a client sends it
         self,
@@ -141,7 +134,10 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         metadata = fields.get("metadata")
         report = metadata.pop(BROUGHT, None) if isinstance(metadata, dict) else None
         task = self.tasks.get(key)
-        if isinstance(report, str) and task and _is_doing(worker, task, fields.get("run_id")):
+        # A worker, by its address, has to have been given the task, and to have this run in hand.
+        given_to = task.processing_on if task else None
+        is_doing = given_to and given_to.address == worker and task.run_id == fields.get("run_id")
+        if isinstance(report, str) and is_doing:
             told = {"op": BROUGHT, "key": key, "address": worker, "report": report}
             for client in task.who_wants or ():
                 if client.client_key in self.client_comms:  # else it has just gone
@@ -168,7 +164,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""
-        return super().handle_comm(guard(comm, find_allowed(comm, tls.at_scheduler)))
+        return super().handle_comm(guard(comm, tls.at_scheduler))
 
 
 class GuardedWorker(Worker):  # type: ignore[misc]
@@ -188,7 +184,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
     def _start_async_instruction(
         self,
         task_name: str,
-        func: Callable[..., Coroutine[Any, Any, StateMachineEvent]],
+        func: Callable[..., Coroutine[Any, Any, worker_state_machine.StateMachineEvent]],
         /,
         *arguments: Any,
         span_id: str | None = None,
@@ -202,7 +198,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
         self._async_instructions.add(started)
         started.add_done_callback(self._take_event)
 
-    def _take_event(self, task: asyncio.Task[StateMachineEvent]) -> None:
+    def _take_event(self, task: asyncio.Task[worker_state_machine.StateMachineEvent]) -> None:
         """Take note of how a task has ended; cancelled: this worker is closing."""
         self._async_instructions.discard(task)
         if not task.cancelled():
@@ -219,21 +215,20 @@ class GuardedWorker(Worker):  # type: ignore[misc]
         loop, run = asyncio.get_running_loop(), task.run_id
         try:
             report = await loop.run_in_executor(
-                self.executors["default"],
-                run_task,
-                task.run_spec,
-                partial(self._is_wanted, task),
+                self.executors["default"], run_task, task.run_spec, partial(self._is_wanted, task)
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, the scheduler is told
             about = {"start": begun, "stop": time.time(), "stimulus_id": f"erred-{key}"}
-            return ExecuteFailureEvent.from_exception(error, key=key, run_id=run, **about)
+            return worker_state_machine.ExecuteFailureEvent.from_exception(
+                error, key=key, run_id=run, **about
+            )
         value = hand_in(report, task)
-        return ExecuteSuccessEvent(
+        return worker_state_machine.ExecuteSuccessEvent(
             key=key, run_id=run, value=value, start=begun, stop=time.time(), nbytes=len(value),
             type=type(value), stimulus_id=f"finished-{key}",
         )  # fmt: skip
 
-    def _is_wanted(self, task: TaskState) -> bool:
+    def _is_wanted(self, task: worker_state_machine.TaskState) -> bool:
         """Whether somebody waits for the result of a task in hand.
 
         Dask ends no task that has begun. It only notes that its result is not to be sent.
@@ -242,12 +237,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""
-        return super().handle_comm(guard(comm, find_allowed(comm, tls.at_worker)))
-
-
-def _is_doing(worker: str, task: Any, run: object) -> bool:
-    """Whether a worker, by its address, was given a task, and has this run of it in hand."""
-    return bool(task.processing_on) and task.processing_on.address == worker and task.run_id == run
+        return super().handle_comm(guard(comm, tls.at_worker))
 
 
 def hand_in(report: str, task: Any) -> str:
@@ -279,8 +269,11 @@ def speaking_as(comm: Comm, worker: str) -> Comm:
     return comm
 
 
-def guard(comm: Comm, operations: frozenset[str] | None) -> Comm:
-    """Return a connection that carries only the operations that are allowed; None: all."""
+def guard(comm: Comm, rule: Rule) -> Comm:
+    """Return a connection that carries only the operations that its other end may ask for."""
+    if "peercert" not in comm.extra_info:  # no TLS: all is on this machine
+        return comm
+    operations = rule(tls.role(comm.extra_info["peercert"]))
     if operations is None:
         return comm
     read = comm.read
@@ -296,17 +289,9 @@ def guard(comm: Comm, operations: frozenset[str] | None) -> Comm:
     return comm
 
 
-def find_allowed(comm: Comm, rule: Rule) -> frozenset[str] | None:
-    """Return the operations that the other end of a connection may ask for; None: all."""
-    if "peercert" not in comm.extra_info:  # no TLS: all is on this machine
-        return None
-    return rule(tls.role(comm.extra_info["peercert"]))
-
-
 def forbidden_operation(message: Any, operations: frozenset[str]) -> str:
     """Return an operation of a message, or of a list of them, that is not allowed; "": none."""
-    messages = message if isinstance(message, list | tuple) else (message,)
-    for one in messages:
+    for one in message if isinstance(message, list | tuple) else (message,):
         if isinstance(one, dict) and str(one.get("op")) not in operations:
             return repr(one.get("op"))[:60]
     return ""
@@ -345,8 +330,6 @@ def refuse() -> None:
 
 def refuse_objects() -> None:
     """Let what Dask brings be plain data: of anything else nothing is made, and nothing fails."""
-    from distributed.protocol import core
-
     merge = core.merge_and_deserialize
 
     def merge_plain(header: Any, frames: Any, deserializers: object = None) -> Any:
@@ -404,7 +387,6 @@ class _Lean(tcp.TCP):  # type: ignore[misc] # Dask has no types
         return [*frames, *[memoryview(await self._take(stream, one)) for one in lengths]]
 
     async def _take(self, stream: Any, count: int) -> bytearray:
-        """Return the next so many bytes."""
         while len(self._received) < count:
             self._received += await stream.read_bytes(_PIECE, partial=True)
         taken = self._received[:count]
@@ -486,11 +468,7 @@ class PromptSender(BatchedSend):  # type: ignore[misc] # Dask has no types
         self._send_soon()
 
     def send(self, *messages: Any) -> None:
-        """Send messages soon.
-
-        Raises:
-            CommClosedError: the connection is closed.
-        """
+        """Send messages soon; raises CommClosedError if the connection is closed."""
         if self.closed():
             raise CommClosedError(f"{self.comm!r} is closed")
         self.buffer.extend(messages)

@@ -21,9 +21,7 @@ from typing import NamedTuple
 from harness.assignments import needs
 from harness.cluster import records, results
 from harness.cluster.connector_link import LOST, ConnectorProcess, Link
-from harness.cluster.results import ResultVotes, RoundVerdict, UnbelievableError
-from harness.environments import environment_cache
-from harness.environments.environment_archive import UnsendableError
+from harness.environments import environment_archive, environment_cache
 from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import ExitCode, NoClusterError, SandboxError, UsageError
 from harness.grading.attempts.orders import GradingContext, SetAside
@@ -32,17 +30,9 @@ from harness.records import CaseFile
 from harness.running.jobs import Fault
 from harness.text import escape_controls
 from harness.work import canonical_json
-from harness.work.canonical_json import Sha256
+from harness.work import records as unit_records
 from harness.work.crew import Ends
-from harness.work.records import (
-    AttemptEvent,
-    AttemptFinished,
-    BuildFinished,
-    Folder,
-    HarnessFailed,
-    UnitCase,
-    WorkUnit,
-)
+from harness.work.records import AttemptEvent, AttemptFinished, HarnessFailed, UnitCase, WorkUnit
 from oracle import __version__
 
 _LOOK = 0.25  # seconds between two looks at the time
@@ -86,7 +76,7 @@ class Dispatcher:
         there again. ``book``: keeps the machines that are not trusted; None keeps nothing.
         """
         self._settings = settings
-        self._remark = remark or _to_stderr
+        self.remark = remark or _to_stderr  # tells a person
         self._link = link
         self._wait = wait
         self._connector: Link | None = None
@@ -156,8 +146,6 @@ class Dispatcher:
         finally:
             run.cancel()
 
-    # --- the connector ---
-
     def send(self, piece: Piece, load: records.Load) -> str:
         """Send a load under a name of its own, which is returned."""
         assert self._connector
@@ -181,8 +169,17 @@ class Dispatcher:
             if isinstance(one, records.PresentWorkers):
                 self._note_workers(one.workers)
                 self._failed, self._is_reached = 0, True
-        if self._connector.status is not None:
-            self._lose_connector(self._connector.status)
+        if (status := self._connector.status) is not None:
+            # It has ended: with it goes all that was on its way.
+            self.close()
+            self.workers, self._is_reached = (), False
+            if status == ExitCode.BROKEN:
+                raise UsageError(f"the scheduler {self._settings.scheduler} cannot be used")
+            if status != LOST and self._failed >= len(_PAUSES):
+                raise UsageError(f"the process that speaks to the scheduler ended ({status})")
+            self._wait_for(f"the scheduler {self._settings.scheduler} cannot be reached")
+            time.sleep(_PAUSES[min(self._failed, len(_PAUSES) - 1)])
+            self._failed += 1
         return news
 
     def _note_workers(self, workers: Sequence[records.Facts]) -> None:
@@ -193,18 +190,6 @@ class Dispatcher:
                 self.remark(f"the worker {one.address} on {one.machine} gets nothing: {wrong}")
         self._known.update((one.address, one) for one in workers)
         self.workers = tuple(one for one in workers if not records.wrong_with_pace(one.pace))
-
-    def _lose_connector(self, status: int) -> None:
-        """Take note that the connector has ended: with it goes all that was on its way."""
-        self.close()
-        self.workers, self._is_reached = (), False
-        if status == ExitCode.BROKEN:
-            raise UsageError(f"the scheduler {self._settings.scheduler} cannot be used")
-        if status != LOST and self._failed >= len(_PAUSES):
-            raise UsageError(f"the process that speaks to the scheduler ended ({status})")
-        self._wait_for(f"the scheduler {self._settings.scheduler} cannot be reached")
-        time.sleep(_PAUSES[min(self._failed, len(_PAUSES) - 1)])
-        self._failed += 1
 
     def be_patient(self) -> None:
         """Take note that all is well."""
@@ -220,17 +205,9 @@ class Dispatcher:
         self.require_patience(reason)
 
     def require_patience(self, reason: str) -> None:
-        """Continue waiting.
-
-        Raises:
-            NoClusterError: that has lasted for too long.
-        """
+        """Continue waiting; raises NoClusterError if that has lasted for too long."""
         if time.monotonic() > self._patient_until:
             raise NoClusterError(f"{reason}. Results are kept; the same command continues")
-
-    def remark(self, text: str) -> None:
-        """Tell a person."""
-        self._remark(text)
 
     def environment(self, python: EnginePython | None) -> SendableEnvironment | None:
         """Return an environment of this machine, packed for workers; None if it is not sent."""
@@ -239,7 +216,7 @@ class Dispatcher:
         if python.program not in self._sendable:
             try:
                 self._sendable[python.program] = sendable(python)
-            except (UnsendableError, UsageError) as error:
+            except (environment_archive.UnsendableError, UsageError) as error:
                 self.remark(f"the environment with {python.described} is not sent: {error}")
                 self._sendable[python.program] = None
         return self._sendable[python.program]
@@ -310,13 +287,17 @@ class _UnitRun:
         self._waiting: list[tuple[tuple[int, int], int, Piece]] = []  # a heap, in fair order
         self._count = count()  # of what ever waited: of equals the first goes first
         for index, unit in enumerate(units):
-            self._wait(self._as_piece(index, unit))
+            # What is rerun is so on another machine. Else one on which all goes wrong, and fast,
+            # would use up all tries of an attempt.
+            ran = {one.machine for one in unit.cases} - {""} if unit.alone else set()
+            failed = (dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
+            self._wait(Piece(index, unit.cases, not_on=frozenset(ran).union(*failed)))
         self._under_way: dict[str, Piece] = {}
         self._left = [1] * len(units)  # pieces of each unit
         self._open = len(units)  # units with pieces
         self._faults: dict[int, Fault] = {}
         self._ended: deque[int] = deque()
-        self._opinions = ResultVotes()
+        self._opinions = results.ResultVotes()
         self._read: dict[str, CaseFile] = {}  # by SHA-256
 
     @property
@@ -339,17 +320,6 @@ class _UnitRun:
         """Cancel the units that are on their way."""
         if self._under_way:
             self._dispatcher.close()
-
-    # --- out ---
-
-    def _as_piece(self, index: int, unit: WorkUnit) -> Piece:
-        """Return all of a unit; what is rerun is so on another machine.
-
-        Else a machine on which all goes wrong, and fast, would use up all tries of an attempt.
-        """
-        ran = {one.machine for one in unit.cases} if unit.alone else {""}
-        failed = (self._dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
-        return Piece(index, unit.cases, not_on=frozenset(ran - {""}).union(*failed))
 
     def send(self) -> None:
         """Send what may be sent now, in fair order."""
@@ -379,7 +349,9 @@ class _UnitRun:
 
     def _wait_for_worker(self, workers: Sequence[records.Facts]) -> None:
         """Take note that nobody can do anything now; say once why."""
-        why = f"no worker has what the units need: {_describe(self._needs, self._python)}"
+        words = [f"gtp-harness {self._needs.version}", f"sandbox level {self._needs.level}"]
+        words += [*self._needs.tools, *([self._python.described] if self._python else [])]
+        why = f"no worker has what the units need: {', '.join(words)}"
         if workers:
             lacking = min((records.missing(one, self._needs) for one in workers), key=len)
             why += f"; what is missing: {', '.join(lacking)}"
@@ -398,10 +370,8 @@ class _UnitRun:
         own = own._replace(assignment=unit.assignment.name, submission=unit.submission.key)
         if sent is None:
             return own
-        archive = records.ServedFile(Sha256(sent.packed.sha256), str(sent.archive))
+        archive = records.ServedFile(canonical_json.Sha256(sent.packed.sha256), str(sent.archive))
         return own._replace(files=(*files, archive), environment=sent.packed)
-
-    # --- back ---
 
     def requeue_all(self) -> None:
         """Send all tasks under way again: nobody will report them now."""
@@ -424,7 +394,6 @@ class _UnitRun:
             self._take_finished(piece, news)
 
     def _take_death(self, piece: Piece, reason: str) -> None:
-        """Take note that a worker died over a piece."""
         if piece.is_opinion:
             self._settle(piece)
         elif len(piece.cases) > 1:
@@ -444,7 +413,7 @@ class _UnitRun:
         machine = self._dispatcher.machine(news.address)
         try:
             if news.address in self._dispatcher.aside:
-                raise UnbelievableError("it is set aside")
+                raise results.UnbelievableError("it is set aside")
             brought = results.read_report(news.brought)
             if brought.trouble:
                 self._dispatcher.note_trouble(news.address, brought.trouble)
@@ -454,18 +423,24 @@ class _UnitRun:
             unit = self._units[piece.place]._replace(pace=pace)
             cases = {one.basis: self._case(one) for one in piece.cases}
             words, ended = results.read_events(brought, unit, cases)
-        except UnbelievableError as error:
+        except results.UnbelievableError as error:
             self._dispatcher.set_aside(news.address, str(error))
             self._requeue(piece, machine)
             return
-        self._take_events(piece, news.address, machine, words)
+        for word in words:
+            if isinstance(word, AttemptFinished):
+                own = word._replace(figures=word.figures._replace(machine=machine))
+                self._take_attempt(piece, news.address, machine, own)
+            elif not piece.is_opinion:
+                if isinstance(word, HarnessFailed):
+                    self._dispatcher.note_failure(word.basis, machine)
+                self._on_event(piece.place, word)
         if piece.is_opinion and not any(isinstance(word, AttemptFinished) for word in words):
             self._settle(piece)
         else:
             self._conclude(piece, words, ended.fault)
 
     def _take_trouble(self, piece: Piece, machine: str, trouble: str) -> None:
-        """Let another worker do what one could not, on a machine."""
         troubles = (*piece.troubles, time.monotonic())
         if len(troubles) <= _TROUBLES or troubles[-1] - troubles[0] < _TROUBLED:
             self._requeue(piece._replace(troubles=troubles), machine)
@@ -477,24 +452,11 @@ class _UnitRun:
         self._faults[piece.place] = Fault(escape_controls(fault))
         self._end(piece)
 
-    def _take_events(
-        self, piece: Piece, address: str, machine: str, words: Sequence[AttemptEvent]
-    ) -> None:
-        for word in words:
-            if isinstance(word, AttemptFinished):
-                own = word._replace(figures=word.figures._replace(machine=machine))
-                self._take_attempt(piece, address, machine, own)
-            elif not piece.is_opinion:
-                if isinstance(word, HarnessFailed):
-                    self._dispatcher.note_failure(word.basis, machine)
-                self._on_event(piece.place, word)
-
     def _take_attempt(
         self, piece: Piece, address: str, machine: str, word: AttemptFinished
     ) -> None:
         case = next(one for one in piece.cases if one.basis == word.basis)
-        is_wanted = self._is_wanted(piece, machine, word)
-        if not piece.is_opinion and not is_wanted:
+        if not piece.is_opinion and not self._is_wanted(piece, machine, word):
             self._on_event(piece.place, word)
             return
         verdict = self._opinions.add(address, machine, word)
@@ -505,7 +467,7 @@ class _UnitRun:
             return
         self._tell_verdict(piece, case, verdict)
 
-    def _tell_verdict(self, piece: Piece, case: UnitCase, verdict: RoundVerdict) -> None:
+    def _tell_verdict(self, piece: Piece, case: UnitCase, verdict: results.RoundVerdict) -> None:
         for liar in verdict.liars:
             self._dispatcher.set_aside(liar, verdict.why)
         if verdict.why and not verdict.liars:
@@ -513,7 +475,6 @@ class _UnitRun:
         self._on_event(piece.place, verdict.word)
 
     def _is_wanted(self, piece: Piece, machine: str, word: AttemptFinished) -> bool:
-        """Whether there is to be a second opinion."""
         if word.doubtful or self._units[piece.place].alone:
             return False
         if not records.is_seconded(word.basis, self._secret):
@@ -536,8 +497,7 @@ class _UnitRun:
         self._end(piece)
 
     def _conclude(self, piece: Piece, words: Sequence[AttemptEvent], fault: str) -> None:
-        """Take note of how a worker came to its end with a piece."""
-        told = {word.basis for word in words if not isinstance(word, BuildFinished)}
+        told = {word.basis for word in words if not isinstance(word, unit_records.BuildFinished)}
         left = tuple(one for one in piece.cases if one.basis not in told)
         if fault or left:
             rest = piece._replace(cases=left or piece.cases[-1:])
@@ -562,12 +522,11 @@ class _UnitRun:
 
 def without_places(unit: WorkUnit) -> WorkUnit:
     """Return a unit that says nothing of where its files lie here."""
-    course = unit.course and unit.course._replace(place="")
     return unit._replace(
         submission=unit.submission._replace(path=""),
         cases=tuple(one._replace(place="", machine="") for one in unit.cases),
         assignment=unit.assignment._replace(place=""),
-        course=course,
+        course=unit.course and unit.course._replace(place=""),
     )
 
 
@@ -575,7 +534,7 @@ def list_files(unit: WorkUnit, store: Path) -> tuple[records.ServedFile, ...]:
     """Return where all lies that a unit names."""
     own = unit.submission
     found = [records.ServedFile(own.sha256, own.path)]
-    for folder in (unit.assignment, *([unit.course] if unit.course else [])):
+    for folder in filter(None, (unit.assignment, unit.course)):
         found += _files_of(folder)
     for case in unit.cases:
         found.append(records.ServedFile(case.sha256, str(store / case.sha256)))
@@ -586,7 +545,7 @@ def list_files(unit: WorkUnit, store: Path) -> tuple[records.ServedFile, ...]:
 
 
 @lru_cache(maxsize=8)  # all units of a grading have the same
-def _files_of(folder: Folder) -> tuple[records.ServedFile, ...]:
+def _files_of(folder: unit_records.Folder) -> tuple[records.ServedFile, ...]:
     return tuple(
         records.ServedFile(one.sha256, str(Path(folder.place, one.name))) for one in folder.files
     )
@@ -601,11 +560,6 @@ def _needs(
     return records.Needs(
         __version__, level, tools, python, environment.packed.base if environment else ""
     )
-
-
-def _describe(needs: records.Needs, python: EnginePython | None) -> str:
-    words = [f"gtp-harness {needs.version}", f"sandbox level {needs.level}", *needs.tools]
-    return ", ".join([*words, *([python.described] if python else [])])
 
 
 def _to_stderr(text: str) -> None:
@@ -634,5 +588,5 @@ def sendable(python: EnginePython) -> SendableEnvironment | None:
         return None
     found = SendableEnvironment(*environment_cache.pack(stored))
     if found.packed.fingerprint != python.fingerprint:
-        raise UnsendableError("it was changed since the grading began")
+        raise environment_archive.UnsendableError("it was changed since the grading began")
     return found

@@ -15,25 +15,24 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from harness import file_system
 from harness.cluster.fetching import UNFINISHED, FetchError, Missing, Source
 from harness.environments import environment_archive, environment_cache
-from harness.environments.environment_archive import DamagedError, UnsendableError
 from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import UsageError
 from harness.work import canonical_json
-from harness.work.canonical_json import Sha256
 
 _ENVIRONMENT, _RECORD = "environment", "record.json"  # in each folder
 _PATIENCE = 600.0  # seconds for another worker of this machine that fetches the same
 _LOOK = 0.1  # seconds between two looks at a lock
 _SOUND = 600.0  # seconds for which an environment that was found to be sound is taken to be so
 
-Quiet = Callable[[], AbstractContextManager[object]]  # a time in which nothing is measured beside
+Quiet = Callable[
+    [], contextlib.AbstractContextManager[object]
+]  # a time in which nothing is measured beside
 
 
 class EnvironmentStore:
@@ -49,12 +48,9 @@ class EnvironmentStore:
         self._bases = {one.base: one for one in reversed(bases)}
         self._sound: dict[str, float] = {}  # when, by SHA-256, monotonic
 
-    @contextmanager
+    @contextlib.contextmanager
     def in_use(
-        self,
-        environment: PackedEnvironment,
-        source: Source,
-        quiet: Quiet = contextlib.nullcontext,
+        self, environment: PackedEnvironment, source: Source, quiet: Quiet = contextlib.nullcontext
     ) -> Iterator[str]:
         """Give the Python of an environment, which is not removed meanwhile.
 
@@ -64,18 +60,17 @@ class EnvironmentStore:
             FetchError: it cannot be had.
         """
         with _Lock(self.folder, environment.sha256) as lock:
-            lock.share()
+            lock.wait(fcntl.LOCK_SH)
             while not self._is_there(environment):
-                lock.take_alone()
+                lock.wait(fcntl.LOCK_EX)
                 if not self._is_there(environment):
                     self._fetch(environment, source, quiet)
-                lock.share()  # for a moment nobody had it: it may have been removed
+                lock.wait(fcntl.LOCK_SH)  # for a moment nobody had it: it may have been removed
             with contextlib.suppress(OSError):  # a disk that is full
                 os.utime(self.folder / environment.sha256)
             yield str(self.folder / environment.sha256 / _ENVIRONMENT / "bin" / "python3")
 
     def _is_there(self, environment: PackedEnvironment) -> bool:
-        """Whether an environment is there, as it was unpacked, with its Python."""
         folder, now = self.folder / environment.sha256, time.monotonic()
         if not folder.is_dir():
             return False
@@ -95,7 +90,9 @@ class EnvironmentStore:
             self._make_room(environment)
             file_system.make_new(unfinished)
             archive = unfinished / "archive"
-            source.fetch([Missing(Sha256(environment.sha256), archive)], environment.size)
+            source.fetch(
+                [Missing(canonical_json.Sha256(environment.sha256), archive)], environment.size
+            )
             with quiet():
                 _unpack(archive, unfinished / _ENVIRONMENT, base, environment)
             archive.unlink()
@@ -118,10 +115,7 @@ class EnvironmentStore:
             (self.folder / sha256).rename(unfinished)  # gone from here on
         shutil.rmtree(unfinished, ignore_errors=True)
 
-    # --- room ---
-
     def _make_room(self, environment: PackedEnvironment) -> None:
-        """Remove those that were not used for longest, and what was left unfinished."""
         needed = environment.size + environment.unpacked
         if needed > self._most:
             raise FetchError(
@@ -131,15 +125,11 @@ class EnvironmentStore:
         found = sorted(_list_kept_environments(self.folder))
         excess = sum(one.size for one in found) + needed - self._most
         for one in found:
-            if (excess > 0 or not one.size) and self._is_discarded(one.sha256):
-                excess -= one.size
-
-    def _is_discarded(self, sha256: str) -> bool:
-        """Remove an environment if no worker uses it; return whether that was so."""
-        with _Lock(self.folder, sha256) as lock:
-            if is_free := lock.try_alone():
-                self._discard(sha256)
-            return is_free
+            if excess > 0 or not one.size:
+                with _Lock(self.folder, one.sha256) as lock:
+                    if lock.try_take(fcntl.LOCK_EX):  # no worker uses it
+                        self._discard(one.sha256)
+                        excess -= one.size
 
 
 class _StoredEnvironment(NamedTuple):
@@ -195,9 +185,9 @@ def _unpack(
         environment_archive.unpack(archive, folder, base, environment.unpacked)
         environment_cache.open_to_all(folder)
         found = fingerprint(environment_archive.inspect_unrun(folder))
-    except DamagedError as error:
+    except environment_archive.DamagedError as error:
         raise FetchError(f"the archive of the environment is not one: {error}") from None
-    except (UnsendableError, UsageError) as error:
+    except (environment_archive.UnsendableError, UsageError) as error:
         raise FetchError(f"the environment does not work here: {error}") from None
     if found != environment.fingerprint:
         raise FetchError("the environment has other packages than it is to have")
@@ -219,27 +209,19 @@ class _Lock:
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
-    def share(self) -> None:
-        """Wait until nobody has it alone."""
-        self._wait(fcntl.LOCK_SH)
+    def wait(self, how: int) -> None:
+        """Wait for it, but not for ever: its holder may have been stopped.
 
-    def take_alone(self) -> None:
-        """Wait until nobody else has it."""
-        self._wait(fcntl.LOCK_EX)
-
-    def try_alone(self) -> bool:
-        """Take it alone if nobody else has it; return whether that was so."""
-        return self._is_taken(fcntl.LOCK_EX)
-
-    def _wait(self, how: int) -> None:
-        """Wait for it, but not for ever: its holder may have been stopped."""
+        ``how``: shared, or alone (:data:`fcntl.LOCK_EX`).
+        """
         ends = time.monotonic() + _PATIENCE
-        while not self._is_taken(how):
+        while not self.try_take(how):
             if time.monotonic() > ends:
                 raise FetchError("another worker of this machine does not finish fetching it")
             time.sleep(_LOOK)
 
-    def _is_taken(self, how: int) -> bool:
+    def try_take(self, how: int) -> bool:
+        """Take it if it is free; return whether that was so."""
         try:
             fcntl.flock(self._file, how | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -50,25 +50,19 @@ class _BytesResponse:
         if not version.startswith(b"HTTP/1.") or not rest[:3].isdigit():
             raise http.client.BadStatusLine(repr(first[:60]))
         self.status = int(rest[:3])
-        self.headers = dict(self._read_headers())
-        self.left = _as_count(self.headers.get("content-length", "")) or 0  # bytes to come
-
-    def _read_headers(self) -> Iterator[tuple[str, str]]:
+        self.headers: dict[str, str] = {}
         for _ in range(_HEADERS):
-            line = self._reader.readline(_LINE)
+            line = reader.readline(_LINE)
             name, colon, value = line.decode("latin-1").partition(":")
             if not colon:
                 break
-            yield name.lower(), value.strip()
+            self.headers[name.lower()] = value.strip()
         if line not in {b"\r\n", b"\n"}:
             raise http.client.HTTPException("the headers of an answer have no end")
+        self.left = _as_count(self.headers.get("content-length", "")) or 0  # bytes to come
 
     def read(self, most: int) -> bytes:
-        """Return the next bytes, so many at most.
-
-        Raises:
-            FetchError: there are none.
-        """
+        """Return the next bytes, so many at most; raises FetchError if there are none."""
         try:
             piece = self._reader.read(min(most, self.left))
         except (OSError, http.client.HTTPException) as error:
@@ -140,7 +134,6 @@ class ByteConnection:
             raise _unreachable_error(error) from None
 
     def _connect(self) -> BufferedReader:
-        """Make a connection; return what is read from it."""
         self._connection.connect()
         found = self._connection.sock
         if isinstance(found, ssl.SSLSocket) and tls.role(found.getpeercert()) != tls.SERVER:
@@ -175,7 +168,11 @@ class Source:
         for first in range(0, len(files), MOST_AT_ONCE):
             some = files[first : first + MOST_AT_ONCE]
             with self._connection.ask(self._token, [one.sha256 for one in some]) as answer:
-                for one, size in zip(some, _sizes(answer, len(some)), strict=True):
+                told = map(_as_count, answer.headers.get(SIZES.lower(), "").split(","))
+                sizes = [one for one in told if one is not None]
+                if len(sizes) != len(some):
+                    raise FetchError("the server has not told how large the files are")
+                for one, size in zip(some, sizes, strict=True):
                     if size > most:
                         raise FetchError(f"{one.sha256} has more than {most} bytes")
                     _write(answer, size, one)
@@ -183,15 +180,6 @@ class Source:
 
 def _unreachable_error(error: Exception) -> FetchError:
     return FetchError(f"the server cannot be reached: {error}")
-
-
-def _sizes(answer: _BytesResponse, count: int) -> list[int]:
-    """Return how many bytes of an answer belong to each file."""
-    found = map(_as_count, answer.headers.get(SIZES.lower(), "").split(","))
-    sizes = [one for one in found if one is not None]
-    if len(sizes) != count:
-        raise FetchError("the server has not told how large the files are")
-    return sizes
 
 
 def _as_count(text: str) -> int | None:

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from harness.cluster import records, state
 from harness.cluster.connector_link import address, command, explain
-from harness.cluster.state import Flight, HubState
 from harness.errors import UsageError
 from harness.text import escape_controls
 from harness.work import canonical_json
@@ -78,22 +77,23 @@ class Hub:
                 state.write(self._folder, self.state())
             await asyncio.sleep(_WRITTEN)
 
-    def state(self) -> HubState:
+    def state(self) -> state.HubState:
         """Return what is known now."""
-        flights = tuple(_as_flight(name, sent) for name, sent in self._flying.items())
-        return HubState(
+        flights = []
+        for name, sent in self._flying.items():
+            load = sent.load
+            names = escape_controls(load.assignment), escape_controls(load.submission)
+            flights.append(state.Flight(name, *names, load.cases, load.alone, sent.since))
+        return state.HubState(
             time.time(),
             self._settings.scheduler,
             "" if self._present else self._trouble,
             self._seen if self._present else records.ClusterState(()),
-            flights,
+            tuple(flights),
             len(self._waiting),
         )
 
-    # --- the connector ---
-
     async def _employ(self) -> None:
-        """Start a connector, and be with it to its end."""
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
             *command("connector"), stdin=pipe, stdout=pipe, stderr=pipe, limit=_LONGEST,
@@ -106,13 +106,17 @@ class Hub:
         self._connector.write(canonical_json.dumps(self._settings).encode() + b"\n")
         complaints = asyncio.create_task(process.stderr.read())
         try:
-            await self._listen(process.stdout)
+            with contextlib.suppress(UsageError):  # then the PID no longer is our connector's
+                while line := await process.stdout.readline():
+                    self._take(records.read_news(line))
         finally:
             self._dismiss()
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-        self._complain(_last_line(await complaints) or "the process that speaks to it ended")
+        said = (await complaints).decode(errors="replace").strip().splitlines()
+        why = escape_controls(explain(said[-1])) if said else ""
+        self._complain(why or "the process that speaks to it ended")
 
     def _complain(self, trouble: str) -> None:
         """Take note of why there is no scheduler: once, however often it is tried."""
@@ -120,13 +124,7 @@ class Hub:
             self._remark(f"the scheduler {self._settings.scheduler}: {trouble}")
         self._trouble, self._was_there = trouble, False
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        with contextlib.suppress(UsageError):  # then the PID no longer is our connector's
-            while line := await reader.readline():
-                self._take(records.read_news(line))
-
     def _dismiss(self) -> None:
-        """Forget a connector, and all that it had."""
         self._connector = self._present = None
         self._waiting.clear()
         self._flying.clear()
@@ -140,17 +138,11 @@ class Hub:
             self._present, self._was_there = news, True
             for dispatcher in self._dispatchers:
                 dispatcher.write(records.to_line(news))
-        else:
-            self._pass_on(news)
+        elif sent := self._flying.pop(news.id, None):
+            sent.dispatcher.write(records.to_line(news._replace(id=sent.load.id)))
         self._send()
 
-    def _pass_on(self, news: records.FinishedUnit | records.LostUnit) -> None:
-        sent = self._flying.pop(news.id, None)
-        if sent:
-            sent.dispatcher.write(records.to_line(news._replace(id=sent.load.id)))
-
     def _send(self) -> None:
-        """Send what may be sent now."""
         if self._connector is None or self._present is None:
             return
         for _ in range(records.count_free(len(self._present.workers), len(self._flying))):
@@ -162,10 +154,7 @@ class Hub:
             self._flying[name] = sent
             self._connector.write(records.to_line(sent.load._replace(id=name, number=self._count)))
 
-    # --- dispatchers ---
-
     async def _meet(self, reader: asyncio.StreamReader, dispatcher: asyncio.StreamWriter) -> None:
-        """Be with a dispatcher to its end."""
         if self._present is None:
             dispatcher.close()
             return
@@ -194,14 +183,3 @@ class Hub:
                 self._connector.write(records.to_line(records.Drop(name)))
         self._send()
         dispatcher.close()
-
-
-def _as_flight(name: str, held_load: _HeldLoad) -> Flight:
-    load = held_load.load
-    assignment, whose = escape_controls(load.assignment), escape_controls(load.submission)
-    return Flight(name, assignment, whose, load.cases, load.alone, held_load.since)
-
-
-def _last_line(text: bytes) -> str:
-    found = text.decode(errors="replace").strip().splitlines()
-    return escape_controls(explain(found[-1])) if found else ""

@@ -287,9 +287,9 @@ def eligible_workers(
 
 def elsewhere(workers: list[Facts], machines: Collection[str]) -> list[Facts]:
     """Return the workers that are not on these machines; all if there is no other one."""
-    return (
-        [one for one in workers if one.machine not in machines] or workers if machines else workers
-    )
+    if not machines:
+        return workers
+    return [one for one in workers if one.machine not in machines] or workers
 
 
 def is_seconded(basis: str, secret: str) -> bool:
@@ -300,9 +300,6 @@ def is_seconded(basis: str, secret: str) -> bool:
     """
     found = hmac.digest(secret.encode(), f"second opinion {basis}".encode(), "sha256")
     return int.from_bytes(found[:8], "big") % SECONDED == 0
-
-
-# --- as resources of Dask ----------------------------------------------------------------------
 
 
 def list_requested_resources(needs: Needs) -> dict[str, float]:
@@ -345,7 +342,9 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     pace = resources.get(_PACE, 1.0)
     is_pace = is_number(pace) and 0 < pace < _SLOWEST
     machine = name.rpartition(":")[0]
-    if not (machine and is_pace and all(map(_is_printable, (address, name, *resources)))):
+    texts: tuple[object, ...] = (address, name, *resources)
+    is_readable = all(isinstance(one, str) and one.isprintable() for one in texts)
+    if not (machine and is_pace and is_readable):
         return None
     kinds = ("version", "level", "tool", "python", "base")
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
@@ -358,10 +357,6 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
         return None
     (version,), levels, tools, pythons, bases = map(tuple, found.values())
     return Facts(address, machine, version, levels, tools, pythons, pace, bases)
-
-
-def _is_printable(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable()
 
 
 # --- Messages to and from a connector, as lines of JSON ------------------------------------------
@@ -385,11 +380,7 @@ def to_line(record: News | Order) -> bytes:
 
 
 def read_news(text: bytes) -> News:
-    """Return the news of a line.
-
-    Raises:
-        UsageError: it is not one.
-    """
+    """Return the news of a line; raises UsageError if it is not one."""
     found = _read(text)
     if isinstance(found, _ORDERS):
         raise UsageError(f"found {text[:60]!r}, expected news of a connector")
@@ -398,11 +389,7 @@ def read_news(text: bytes) -> News:
 
 
 def read_order(text: bytes) -> Order:
-    """Return what a line tells a connector to do.
-
-    Raises:
-        UsageError: it is not an order.
-    """
+    """Return what a line tells a connector to do; raises UsageError if it is not an order."""
     found = _read(text)
     if not isinstance(found, _ORDERS):
         raise UsageError(f"found {text[:60]!r}, expected an order to a connector")

@@ -10,17 +10,7 @@ from harness.cluster.records import WorkerReport
 from harness.errors import HarnessError, UsageError
 from harness.records import CaseFile, FileResult
 from harness.work import canonical_json, records
-from harness.work.records import (
-    NOTHING,
-    AttemptEvent,
-    AttemptFinished,
-    BuildFinished,
-    EngineHung,
-    HarnessFailed,
-    ProgressEvent,
-    UnitFinished,
-    WorkUnit,
-)
+from harness.work.records import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 
 _ENOUGH = 3  # opinions
 
@@ -50,13 +40,9 @@ class ResultVotes:
         found = self._found.setdefault(word.basis, [])
         found.append(_Opinion(address, machine, word))
         first = found[0]
-        if len(found) == 1:
-            return None
-        if len(found) < _ENOUGH and not _agree(first.word, word):
-            return None
-        if len(found) < _ENOUGH:
-            return RoundVerdict(first.word)
-        return _of_three(found)
+        if len(found) >= _ENOUGH:
+            return _of_three(found)
+        return RoundVerdict(first.word) if found[1:] and _agree(first.word, word) else None
 
     def machines(self, basis: str) -> set[str]:
         """Return where an attempt was done."""
@@ -105,7 +91,7 @@ def _agree(event: AttemptFinished, other_event: AttemptFinished) -> bool:
 
 
 def _verdicts(text: str) -> object:
-    if text == NOTHING:
+    if text == records.NOTHING:
         return None
     result = canonical_json.loads(FileResult, text)
     verdicts = [(outcome.step, outcome.verdict) for outcome in result.outcomes]
@@ -131,8 +117,8 @@ def read_report(text: str) -> WorkerReport:
 
 
 def read_events(
-    report: WorkerReport, unit: WorkUnit, cases: Mapping[str, CaseFile]
-) -> tuple[list[AttemptEvent], UnitFinished]:
+    report: WorkerReport, unit: records.WorkUnit, cases: Mapping[str, CaseFile]
+) -> tuple[list[AttemptEvent], records.UnitFinished]:
     """Return the words of a worker about a unit, and how it ended.
 
     ``unit``: with the worker's pace. ``cases``: the case files of the unit, by basis.
@@ -145,7 +131,7 @@ def read_events(
     except (UsageError, UnicodeEncodeError) as error:
         raise UnbelievableError(str(error)) from None
     last = said[-1][0] if said else None
-    if not isinstance(last, UnitFinished):
+    if not isinstance(last, records.UnitFinished):
         raise UnbelievableError("it does not say that it has come to the end")
     kept: list[AttemptEvent] = []
     for word, result in said[:-1]:
@@ -154,14 +140,17 @@ def read_events(
             if isinstance(word, AttemptFinished) and result is not None:
                 _check_result(result, cases[word.basis])
             kept.append(word)
-        elif not isinstance(word, ProgressEvent | EngineHung) or word.basis not in cases:
+        elif (
+            not isinstance(word, records.ProgressEvent | records.EngineHung)
+            or word.basis not in cases
+        ):
             raise UnbelievableError(f"it says {type(word).__name__.lower()} where nobody asked")
     return kept, last
 
 
 def _check(
     word: AttemptEvent,
-    unit: WorkUnit,
+    unit: records.WorkUnit,
     cases: Mapping[str, CaseFile],
     before: Collection[AttemptEvent],
 ) -> None:

@@ -158,9 +158,6 @@ def read(folder: Path) -> HubState | None:
         return None
 
 
-# --- Ask for the state of a cluster once, from a process without Dask ----------------------------
-
-
 def look(settings: records.ConnectorSettings) -> records.ClusterState:
     """Return what a cluster does now.
 

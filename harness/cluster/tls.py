@@ -106,9 +106,15 @@ def papers(address: str, folder: str, role: str) -> TlsCredentials | None:
     Raises:
         UsageError: the address cannot be read, or needs TLS; or a certificate is missing.
     """
-    scheme, host = _parts(address)
-    if scheme == "tcp":
-        if not is_this_machine(host):
+    try:
+        place = urlsplit(address)
+        port = place.port
+    except ValueError:
+        port = None
+    if port is None or place.scheme not in ("tcp", "tls") or not place.hostname or place.path:
+        raise UsageError(f"cannot read the address {address!r} of the scheduler: {_EXPECTED}")
+    if place.scheme == "tcp":
+        if not is_this_machine(place.hostname):
             raise UsageError(
                 f"{address} is not on this machine: other machines are reached with TLS only"
                 " (tls://…, with --tls FOLDER)"
@@ -123,21 +129,8 @@ def papers(address: str, folder: str, role: str) -> TlsCredentials | None:
     return found
 
 
-def _parts(address: str) -> tuple[str, str]:
-    try:
-        place = urlsplit(address)
-        port = place.port
-    except ValueError:
-        port = None
-    if port is None or place.scheme not in ("tcp", "tls") or not place.hostname or place.path:
-        raise UsageError(f"cannot read the address {address!r} of the scheduler: {_EXPECTED}")
-    return place.scheme, place.hostname
-
-
 def _read_end(path: Path) -> datetime.datetime:
     """Return when a certificate ends; raises as :meth:`TlsCredentials.check`."""
-    from cryptography import x509
-
     try:
         one = x509.load_pem_x509_certificate(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -265,26 +258,25 @@ def _certificate(
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
-        .add_extension(_usage(is_authority=issuer is None), critical=True)
+        .add_extension(
+            x509.KeyUsage(
+                digital_signature=issuer is not None,
+                key_cert_sign=issuer is None,
+                crl_sign=issuer is None,
+                content_commitment=False,
+                key_encipherment=False,
+                data_encipherment=False,
+                key_agreement=False,
+                encipher_only=False,
+                decipher_only=False,
+            ),
+            critical=True,
+        )
     )
     if issuer:
         both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
         begun = begun.add_extension(x509.ExtendedKeyUsage(both), critical=False)
     return begun.sign(signer, hashes.SHA256())
-
-
-def _usage(*, is_authority: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not is_authority,
-        key_cert_sign=is_authority,
-        crl_sign=is_authority,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 def _text(certificate: x509.Certificate) -> bytes:
@@ -294,16 +286,13 @@ def _text(certificate: x509.Certificate) -> bytes:
 
 def _key(key: ec.EllipticCurvePrivateKey) -> bytes:
     text: bytes = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     return text
 
 
 def _write(path: Path, content: bytes) -> Path:
     """Write a file that nobody else can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
     return path

@@ -21,12 +21,10 @@ from harness.cluster import state, worker_files
 from harness.cluster.environment_store import EnvironmentStore
 from harness.cluster.fetching import ByteConnection, Source
 from harness.cluster.records import DaskTask, Facts, WorkerReport
-from harness.cluster.worker_files import Cache, Memory
 from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import HarnessError, UsageError
 from harness.work import canonical_json, crew, records
 from harness.work.machine import Machine
-from harness.work.records import UnitFinished, WorkUnit
 
 _PATIENCE = 10.0  # seconds for a process to end
 _LOOK = 1.0  # seconds between two looks whether a result is still waited for
@@ -40,7 +38,7 @@ class Equipment(NamedTuple):
 
     facts: Facts
     pythons: tuple[EnginePython, ...]
-    cache: Cache
+    cache: worker_files.Cache
     environments: EnvironmentStore
     machine: Machine | None  # None if nothing else ever runs engines here
     tls: ssl.SSLContext | None
@@ -52,7 +50,7 @@ class UnitExecutor:
     def __init__(self, equipment: Equipment) -> None:
         """Prepare; raises UsageError where there is no memory for case files."""
         self._own = equipment
-        self._memory = Memory()
+        self._memory = worker_files.Memory()
         self._connection: ByteConnection | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._level = ""  # of its sandbox
@@ -97,7 +95,9 @@ class UnitExecutor:
                 self._done += 1
         return canonical_json.dumps(WorkerReport(self._own.facts.machine, lines, trouble))
 
-    def _run_task(self, task: DaskTask, unit: WorkUnit, is_wanted: IsWanted) -> Iterator[str]:
+    def _run_task(
+        self, task: DaskTask, unit: records.WorkUnit, is_wanted: IsWanted
+    ) -> Iterator[str]:
         own, level, python = self._own, unit.environment.sandbox, unit.environment.python
         if level not in own.facts.levels:
             raise UsageError(f"the sandbox level {level} was not proven on this worker")
@@ -147,7 +147,7 @@ class UnitExecutor:
             return nullcontext()
         return self._own.machine.apart() if alone else self._own.machine.together()
 
-    def _run_unit(self, unit: WorkUnit, is_wanted: IsWanted) -> Iterator[str]:
+    def _run_unit(self, unit: records.WorkUnit, is_wanted: IsWanted) -> Iterator[str]:
         """Hand a unit to the process, and yield what it says to its end, or to the unit's."""
         process = self._process_for(unit.environment.sandbox)
         assert process.stdin
@@ -156,16 +156,15 @@ class UnitExecutor:
             process.stdin.flush()
             for line in _listen(process, is_wanted):
                 yield line.decode()
-                if records.kind_of(line) is UnitFinished:
+                if records.kind_of(line) is records.UnitFinished:
                     return
         except BrokenPipeError:
             pass
         self._process = None
         death = f"the harness's own process for this unit ended ({process.wait()})"
-        yield records.line(UnitFinished(death)).decode().rstrip("\n")
+        yield records.line(records.UnitFinished(death)).decode().rstrip("\n")
 
     def _process_for(self, level: str) -> subprocess.Popen[bytes]:
-        """Return the process for units of a level, started if it is not there."""
         if self._process and (self._process.poll() is not None or self._level != level):
             _end(self._process)
             self._process = None

@@ -44,11 +44,7 @@ class Cache:
     """
 
     def __init__(self, folder: Path, most: int) -> None:
-        """Make it where it is not.
-
-        Raises:
-            UsageError: that cannot be done.
-        """
+        """Make it where it is not; raises UsageError if that cannot be done."""
         self.folder = folder
         self._most = most
         self._room = 0  # bytes that may come before all files are looked at again
@@ -83,15 +79,17 @@ class Cache:
             with contextlib.suppress(FileNotFoundError, FileExistsError):
                 os.link(f"{self.folder}/{sha256}", own)
                 os.utime(own)
-        try:
+        with contextlib.suppress(FileNotFoundError):
             now = _stamp(own)
-        except FileNotFoundError:
-            return False
-        if now != before and not _is_whole(own, sha256):
+            is_whole = now == before
+            if not is_whole:
+                with open(own, "rb") as file:
+                    is_whole = hashlib.file_digest(file, "sha256").hexdigest() == sha256
+            if is_whole:
+                self._checked[sha256] = now
+                return True
             Path(own).unlink(missing_ok=True)
-            return False
-        self._checked[sha256] = now
-        return True
+        return False
 
     def keep(self, files: Iterable[Missing]) -> None:
         """Keep what was fetched; others go, those that were not used for longest first."""
@@ -162,23 +160,11 @@ def _share(source: str, target: str) -> None:
         Path(beside).unlink(missing_ok=True)  # it stays where both are the same file
 
 
-def _is_whole(path: str, sha256: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
-    except FileNotFoundError:
-        return False
-
-
 class Memory:
     """A folder in a memory file system, for the case files of one unit at a time."""
 
     def __init__(self) -> None:
-        """Make it.
-
-        Raises:
-            UsageError: there is no memory file system to be written to.
-        """
+        """Make it; raises UsageError if there is no memory file system to be written to."""
         if not _is_in_memory(MEMORY):
             raise UsageError(
                 f"{MEMORY} is not a memory file system here: case files may be private, and are"

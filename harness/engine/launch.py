@@ -302,7 +302,13 @@ def end_leftovers(exempt_pids: frozenset[int]) -> list[str]:
     """
     names: dict[int, str] = {}
     deadline = time.monotonic() + _PATIENCE
-    while found := _orphans(exempt_pids):
+    own = os.getsid(0)
+    while True:
+        strangers = [pid for pid in children() if pid not in exempt_pids and pid not in engines]
+        orphans = (process for pid in strangers if (process := _process(pid)) is not None)
+        found = [process for process in orphans if process.session != own]
+        if not found:
+            break
         names |= {orphan.pid: orphan.name for orphan in found if orphan.state != "Z"}
         for orphan in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -336,13 +342,6 @@ def end_on_exit() -> Iterator[None]:
         engines.clear()
         end_leftovers(known)
         raise
-
-
-def _orphans(exempt_pids: frozenset[int]) -> list[_LeftProcess]:
-    own = os.getsid(0)
-    strangers = [pid for pid in children() if pid not in exempt_pids and pid not in engines]
-    found = [process for pid in strangers if (process := _process(pid)) is not None]
-    return [process for process in found if process.session != own]
 
 
 def _process(pid: int) -> _LeftProcess | None:

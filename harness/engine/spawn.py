@@ -146,7 +146,6 @@ def _record(name: str) -> Iterator[Any]:
 
 @cache
 def _signals(numbers: Sequence[int]) -> Array[Any]:
-    """Return a set of signals."""
     found: Array[Any] = (_Byte * _ROOM)()
     _call("sigemptyset", byref(found))
     for number in numbers:

@@ -6,8 +6,6 @@ files keep their own words: they are translated on the way to the engine, and it
 way back. What an engine really said stays in ``Reply.raw``.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

@@ -10,8 +10,6 @@ other machine does not have, are found out: a program would end there with an er
 its own. Nothing of an environment is run for that.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io
@@ -95,7 +93,6 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 def _is_machines_own(name: str) -> bool:
-    """Whether a file is one that is written when a virtual environment is made."""
     return "/" not in name or _MACHINES_OWN.match(name) is not None
 
 
@@ -137,7 +134,12 @@ def unpack(archive: Path, folder: Path, base: Interpreter, most: int) -> None:
     lost = set(_unloadable(folder, sorted(_names(folder)))) - about
     if lost:
         raise UnsendableError(f"a library that {min(lost)} needs is not there, or is too old")
-    _make(folder, base)
+    # Make the packages of the folder an environment of this machine's.
+    command = [base.program, "-I", "-m", "venv", "--without-pip", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip().splitlines()[-1:]
+        raise UsageError(f"{base.program} makes no environment: {' '.join(said)}")
 
 
 def _unpack(raw: IO[bytes], folder: Path, most: int) -> set[str]:
@@ -193,18 +195,8 @@ def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _is_plain(name: str) -> bool:
-    parts = name.split("/")
     is_short = len(name) <= _LONGEST_NAME and name.isprintable()
-    return is_short and not {"", ".", ".."} & set(parts)
-
-
-def _make(folder: Path, base: Interpreter) -> None:
-    """Make the packages of a folder an environment of this machine's."""
-    command = [base.program, "-I", "-m", "venv", "--without-pip", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        said = (done.stdout + done.stderr).strip().splitlines()[-1:]
-        raise UsageError(f"{base.program} makes no environment: {' '.join(said)}")
+    return is_short and not {"", ".", ".."} & set(name.split("/"))
 
 
 def inspect_unrun(folder: Path) -> Interpreter:

@@ -4,8 +4,6 @@ An environment is built beside its place and renamed. A lock keeps two builders 
 environment from being removed while engines use it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

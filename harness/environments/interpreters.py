@@ -1,7 +1,5 @@
 """Pythons and environments: the records that travel, and the Pythons on this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -203,22 +201,18 @@ def is_own(program: str) -> bool:
 
 def _others(names: Iterable[str]) -> list[str]:
     """Return the Pythons of these names, without the harness's own, the best first."""
-    found = [path for path in _candidates(names) if not is_own(path)]
-    found = list(dict.fromkeys(found))
-    return sorted(found, key=lambda path: os.geteuid() == 0 and not is_open(path))
-
-
-def _candidates(names: Iterable[str]) -> Iterator[str]:
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     if sys.prefix != sys.base_prefix:  # from which the harness's own environment was made
         folders.append(f"{sys.base_prefix}/bin")
-    folders += _USUAL
-    for name in names:
-        for folder in folders:
-            path = Path(folder, name)
-            # Pyenv's shims are scripts that look for the real one all over the home directory.
-            if path.is_absolute() and path.parent.name != "shims" and os.access(path, os.X_OK):
-                yield str(path)
+    found: dict[str, None] = {}
+    for path in (Path(folder, name) for name in names for folder in (*folders, *_USUAL)):
+        # Pyenv's shims are scripts that look for the real one all over the home directory.
+        is_program = (
+            path.is_absolute() and path.parent.name != "shims" and os.access(path, os.X_OK)
+        )
+        if is_program and not is_own(str(path)):
+            found[str(path)] = None
+    return sorted(found, key=lambda path: os.geteuid() == 0 and not is_open(path))
 
 
 def of_version(version: str) -> Interpreter:
@@ -228,14 +222,14 @@ def of_version(version: str) -> Interpreter:
         UsageError: there is none on this machine; says what to install.
     """
     parts = version.split(".")
-    for path in _of_version(".".join(parts[:2])):
+    short = ".".join(parts[:2])
+    for path in _of_version(short):
         try:
             found = inspect_python(os.path.realpath(path))
         except UsageError:
             continue
         if found.version.split(".")[: len(parts)] == parts:
             return found
-    short = ".".join(parts[:2])
     raise UsageError(
         f"there is no Python {version} on this machine: install it (Debian, if it has this one:"
         f" apt install python{short}; anywhere: uv python install {version}),"

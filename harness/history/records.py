@@ -11,8 +11,6 @@ from harness.report.tally import Tally
 
 
 class RunState(enum.Enum):
-    """State of a run."""
-
     BEGUN = "begun"  # it still runs, or was ended without a word: a SIGKILL, a power cut
     WHOLE = "whole"
     INTERRUPTED = "interrupted"
@@ -55,8 +53,6 @@ class FileKept(NamedTuple):
 
 
 class RunKept(NamedTuple):
-    """One run."""
-
     number: int  # in the order in which runs were begun, from 1
     started: str  # ISO 8601, UTC
     state: RunState

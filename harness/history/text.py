@@ -197,7 +197,6 @@ SCHEMA, VERSION = "gtp-harness/history", 1
 
 
 def document(trends: Trends) -> str:
-    """Return the document."""
     members = {
         "schema": SCHEMA,
         "version": VERSION,

@@ -305,12 +305,10 @@ class TestCourse(NamedTuple):
 
     @property
     def last(self) -> TestInRun:
-        """Its last verdict."""
         return [one for one in self.seen if one][-1]
 
     @property
     def verdict(self) -> str:
-        """Its last verdict."""
         return self.last.result.verdict
 
     @property
@@ -320,7 +318,6 @@ class TestCourse(NamedTuple):
 
     @property
     def spread(self) -> Spread | None:
-        """The spread of its times."""
         return measure_spread([seconds for _, seconds in self.times]) if self.times else None
 
     def streaks(self) -> Iterator[Streak]:
@@ -347,7 +344,6 @@ class FileCourse(NamedTuple):
 
     @property
     def spread(self) -> Spread | None:
-        """The spread of its times."""
         return measure_spread([seconds for _, seconds in self.times]) if self.times else None
 
 

@@ -47,9 +47,10 @@ def boards(
     """
     if not steps:
         return {}
-    replay = _BoardReplay(
-        board or (GOMOKU if _is_gomoku(file) else GO), file.case.path, command_properties
-    )
+    if board is None:
+        is_gomoku = any(step.command.startswith(_GOMOKU_COMMANDS) for step in file.case.steps)
+        board = GOMOKU if is_gomoku else GO
+    replay = _BoardReplay(board, file.case.path, command_properties)
     for exchange in file.before:
         replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
     found = {}
@@ -64,10 +65,6 @@ def boards(
             break
         replay.handle(step.command, reply)
     return found
-
-
-def _is_gomoku(file: FileResult) -> bool:
-    return any(step.command.startswith(_GOMOKU_COMMANDS) for step in file.case.steps)
 
 
 class _BoardReplay:
@@ -87,27 +84,19 @@ class _BoardReplay:
 
     def diagram(self) -> Diagram | None:
         """Return the picture of this moment, None when it is unknown."""
-        if self.game is None:
+        game = self.game
+        if game is None:
             return None
-        moves = self.game.moves
+        moves = tuple(game.moves)
         color, point = moves[-1] if moves else (0, None)
         move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"
         parts = [move] if color else []
         caption = "; ".join(parts + ([f"refused: {self.refused}"] if self.refused else []))
-        return Diagram(
-            self.game.position, point, caption=caption, letters=self.letters, course=self._course()
-        )
-
-    def _course(self) -> PositionCourse:
-        """Return what led to this moment."""
-        game = self.game
-        assert game is not None
-        moves = tuple(game.moves)
+        course = PositionCourse(game.start, moves, captures=False)
         if isinstance(game, GoGame):
-            return PositionCourse(
-                game.start, moves, prisoners=(game.prisoners(BLACK), game.prisoners(WHITE))
-            )
-        return PositionCourse(game.start, moves, captures=False)
+            prisoners = game.prisoners(BLACK), game.prisoners(WHITE)
+            course = PositionCourse(game.start, moves, prisoners=prisoners)
+        return Diagram(game.position, point, caption=caption, letters=self.letters, course=course)
 
     def handle(self, command: str, reply: Reply | None) -> None:
         """Follow one command and the engine's reply to it; None if it was not sent."""
@@ -193,13 +182,7 @@ class _BoardReplay:
             position = position.place(self._point(name), color)
         self._set(position)
 
-    def handicap(self, _arguments: list[str], reply: str) -> None:
-        self._black_stones(reply.split())
-
-    def set_free_handicap(self, arguments: list[str], _reply: str) -> None:
-        self._black_stones(arguments)
-
-    def _black_stones(self, names: list[str]) -> None:
+    def handicap(self, names: list[str]) -> None:
         self.set_up([word for name in names for word in ("b", name)], "")
 
     def load_board(self, arguments: list[str], _reply: str) -> None:
@@ -240,9 +223,9 @@ _HANDLERS: dict[str, Handler] = {
     "undo": _BoardReplay.undo,
     "gg-undo": _BoardReplay.undo,
     "gogui-setup": _BoardReplay.set_up,
-    "fixed_handicap": _BoardReplay.handicap,
-    "place_free_handicap": _BoardReplay.handicap,
-    "set_free_handicap": _BoardReplay.set_free_handicap,
+    "fixed_handicap": lambda replay, _, reply: replay.handicap(reply.split()),
+    "place_free_handicap": lambda replay, _, reply: replay.handicap(reply.split()),
+    "set_free_handicap": lambda replay, arguments, _: replay.handicap(arguments),
     "load_board": _BoardReplay.load_board,
     "loadsgf": _BoardReplay.loadsgf,
 }
@@ -308,27 +291,20 @@ def reasons(
             if why:
                 found[index] = why
         if index < last or index in found:
-            answer = engine.handle(_as_played(step, reply))
+            name, *words = step.command.split() or [""]
+            command = step.command
+            if name == "genmove" and reply and reply.ok and reply.text.lower() not in _CHOSEN:
+                command = f"play {' '.join(words[:1])} {reply.text}"
+            elif name == "genmove":
+                command = "#"
+            answer = engine.handle(command)
             if index in found and not holds(step, answer):
                 del found[index]
-            if answer.startswith("?") and _is_loaded(step, reply, specification):
+            # Without a file that the engine read, nobody can say what is right from there on.
+            is_refused = answer.startswith("?") and reply is not None and reply.ok
+            if is_refused and specification.commands[step.command.partition(" ")[0]].loads:
                 break
     return found
-
-
-def _is_loaded(step: Step, reply: Reply | None, specification: Specification) -> bool:
-    """Whether the engine read a file. Without it, nobody can say what is right from there on."""
-    properties = specification.commands[step.command.partition(" ")[0]]
-    return properties.loads and reply is not None and reply.ok
-
-
-def _as_played(step: Step, reply: Reply | None) -> str:
-    words = step.command.split()
-    if words[:1] != ["genmove"]:
-        return step.command
-    if reply is None or not reply.ok or reply.text.lower() in _CHOSEN:
-        return "#"
-    return f"play {' '.join(words[1:2])} {reply.text}"
 
 
 def explanation(engine: Engine, command: str) -> Explanation | None:
@@ -346,11 +322,8 @@ def reason(engine: Engine, command: str) -> str:
 
 def mark_boards(boards: Mapping[int, Diagram], reasons: Reasons) -> dict[int, Diagram]:
     """Return boards by step with the marks of the reasons on them, where there are any."""
+    marks = {step: sorted(reason.labels) for step, reason in reasons.items()}  # as they are read
     return {
-        step: _with_marks(board, reasons[step]) if step in reasons else board
+        step: board.with_marks(dict(marks[step])) if step in marks else board
         for step, board in boards.items()
     }
-
-
-def _with_marks(diagram: Diagram, reason: Explanation) -> Diagram:
-    return diagram.with_marks(dict(sorted(reason.labels)))  # from the first row on, as it is read

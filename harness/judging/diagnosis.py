@@ -67,49 +67,40 @@ class Search:
         """Return the sets with one more mistake, the likeliest first."""
         found: set[Set] = set()
         for one, places in candidates.items():
-            found.update(self._by_change(one, places))
+            # Another mistake that, alone, changes an answer that the set does not explain yet: the
+            # one of these answers which fewest mistakes change.
+            changing = [self._changing(bit) for bit in each_bit(places)]
+            fewest: list[Mistake] = min(changing, key=len) if changing else []
+            found.update(self._join(one, fewest))
         for one in list(candidates)[:_IN_CONTEXT]:
             together = set(self._in_context(one))
             self._together |= together
             found |= together
-        return sorted(found, key=self._likelihood)[:_WIDTH]
+
+        def likelihood(mistakes: Set) -> tuple[bool, int, list[str]]:
+            """Sort by what is left unexplained; among equals always in the same order."""
+            left = self._find_settled_wrong(mistakes).bit_count()
+            return mistakes not in self._together, left, sorted(one.name for one in mistakes)
+
+        return sorted(found, key=likelihood)[:_WIDTH]
 
     def most(self, failed: int) -> list[Set]:
         """Return the single mistakes that explain the most failures, at least three quarters.
 
         ``failed``: the failures, as bits. None where mistakes explain as many, but not the same.
         """
-        told = {one: self._find_explained(one) & failed for one in self.alone}
-        fit = {one: found for one, found in told.items() if self._fits(one, failed & ~found)}
+        fit = {}
+        for one, alone in self.alone.items():
+            # Where the engine was wrong and so is the mistake, in the same way.
+            found = self.wrong & alone.changed & alone.agreed & failed
+            left = failed & ~found
+            if not (self._every & ~left & ~alone.agreed or left & alone.changed):
+                fit[one] = found
         most = max((found.bit_count() for found in fit.values()), default=0)
         best = [one for one, found in fit.items() if found.bit_count() == most]
         if 4 * most < 3 * failed.bit_count() or len({fit[one] for one in best}) > 1:
             return []
         return [frozenset([one]) for one in best]
-
-    def _find_explained(self, mistake: Mistake) -> int:
-        """Return where the engine was wrong and so is a mistake, in the same way."""
-        alone = self.alone[mistake]
-        return self.wrong & alone.changed & alone.agreed
-
-    def _fits(self, mistake: Mistake, failures: int) -> bool:
-        """Whether a mistake does as the engine did, and is right where ``failures`` are."""
-        alone = self.alone[mistake]
-        return not (self._every & ~failures & ~alone.agreed or failures & alone.changed)
-
-    def _once(self, mistakes: Iterable[Mistake]) -> int:
-        """Return where exactly one of some mistakes changes the answer."""
-        once = twice = 0
-        for one in mistakes:
-            twice |= once & self.alone[one].changed
-            once |= self.alone[one].changed
-        return once & ~twice
-
-    def _find_changed(self, mistakes: Set) -> int:
-        changed = 0
-        for one in mistakes:
-            changed |= self.alone[one].changed
-        return changed
 
     def _find_unexplained(self, mistakes: Set) -> int:
         """Return where a set does not explain what the engine did, as bits; not all such."""
@@ -120,19 +111,13 @@ class Search:
 
     def _find_settled_wrong(self, mistakes: Set) -> int:
         """Return the same as far as single mistakes tell: where at most one changes the answer."""
-        agreed = 0
+        once = twice = agreed = 0
         for one in mistakes:
-            agreed |= self.alone[one].changed & self.alone[one].agreed
-        return (self.wrong & ~self._find_changed(mistakes)) | (self._once(mistakes) & ~agreed)
-
-    def _by_change(self, mistakes: Set, answers: int) -> Iterator[Set]:
-        """Yield the set with one more that, alone, changes an answer it does not explain yet.
-
-        Of the unexplained answers that is the one which fewest mistakes change.
-        """
-        changing: list[list[Mistake]] = [self._changing(bit) for bit in each_bit(answers)]
-        fewest: list[Mistake] = min(changing, key=len) if changing else []
-        return self._join(mistakes, fewest)
+            alone = self.alone[one]
+            twice |= once & alone.changed
+            once |= alone.changed
+            agreed |= alone.changed & alone.agreed
+        return (self.wrong & ~once) | (once & ~twice & ~agreed)
 
     def _changing(self, bit: int) -> list[Mistake]:
         """Return the mistakes that, alone, change one answer."""
@@ -159,11 +144,6 @@ class Search:
         for one in others:
             if one not in mistakes and can_meet([*mistakes, one]):
                 yield mistakes | {one}
-
-    def _likelihood(self, mistakes: Set) -> tuple[bool, int, list[str]]:
-        """Sort by what is left unexplained; among equals always in the same order."""
-        left = self._find_settled_wrong(mistakes).bit_count()
-        return mistakes not in self._together, left, sorted(one.name for one in mistakes)
 
 
 # --- The diagnosis of an engine: a smallest set of mistakes that explains its failures -----------
@@ -223,20 +203,25 @@ def _diagnosis(
     total = sum(map(failures, files))
     if not total or sum(len(file.case.steps) for file in files) > _MAX_STEPS:
         return None
-    results = _Results(files, specification.key, memory)
-    found = results.explanations(list(_candidates(specification)))
+    # Files with failures rule out nearly all, so they come first.
+    ordered_files = sorted(files, key=lambda file: not failures(file))
+    parts = [part for file in ordered_files for part in _parts(file)]
+    conversations = [part.conversation for part in parts]
+    replayer = Replayer(conversations, specification.key, memory)
+    failed = offset = 0  # as bits, the failures
+    for part, conversation in zip(parts, conversations, strict=True):
+        failed |= _find_failed(part, conversation.items) << offset
+        offset += conversation.items
+    found = _explain(replayer, failed, list(_candidates(specification)))
     if not 0 < len(found) < TOO_MANY:
         return None
     places = {mistake: place for place, mistake in enumerate(MISTAKES.values())}
     ordered = (tuple(sorted(mistakes, key=places.__getitem__)) for mistakes in found)
     return Diagnosis(
         tuple(sorted(ordered, key=lambda one: [places[mistake] for mistake in one])),
-        results.count_explained(found[0]),
+        (failed & replayer.behaviour(found[0]).agreed).bit_count(),
         total,
     )
-
-
-# --- which files, and which mistakes -----------------------------------------------------------
 
 
 def _by_assignment(
@@ -264,9 +249,6 @@ def _candidates(specification: Specification) -> Iterator[tuple[Mistake, ...]]:
     if relatives := specification.relatives:
         keys = (specification.key, *relatives)
         yield tuple(one for one in MISTAKES.values() if one.assignment in keys)
-
-
-# --- what they explain -------------------------------------------------------------------------
 
 
 class _EngineDiagnosis(NamedTuple):
@@ -304,51 +286,30 @@ def _parts(file: FileResult) -> list[_EngineDiagnosis]:
     return [_EngineDiagnosis(file, *one) for one in zip(firsts, ends, strict=True)]
 
 
-class _Results:
-    """The results of one engine, as conversations with it."""
+def _explain(
+    replayer: Replayer, failed: int, candidates: Sequence[Sequence[Mistake]]
+) -> list[Set]:
+    """Return the smallest sets of mistakes that explain all failures, or else most.
 
-    def __init__(self, files: Sequence[FileResult], assignment: str, memory: Memory) -> None:
-        # Files with failures rule out nearly all, so they come first.
-        ordered = sorted(files, key=lambda file: not failures(file))
-        parts = [part for file in ordered for part in _parts(file)]
-        conversations = [part.conversation for part in parts]
-        self._replayer = Replayer(conversations, assignment, memory)
-        self._failed = 0  # as bits, the failures
-        offset = 0
-        for part, conversation in zip(parts, conversations, strict=True):
-            self._failed |= _find_failed(part, conversation.items) << offset
-            offset += conversation.items
-
-    def explanations(self, candidates: Sequence[Sequence[Mistake]]) -> list[Set]:
-        """Return the smallest sets of mistakes that explain all failures, or else most.
-
-        ``candidates``: the mistakes to look for, and those to look for if these will not do.
-        """
-        if self._replayer.items > _MAX_FOR_SEVERAL:
-            return next(filter(None, map(self._single, candidates)), [])
-        searches: list[Search] = []
-        for mistakes in candidates:
-            searches.append(Search(self._replayer, mistakes))
-            if found := searches[-1].smallest():
-                return found if self._is_supported(found[0]) else []
-        most = (search.most(self._failed) for search in searches)
-        return next(filter(None, most), [])
-
-    def _is_supported(self, mistakes: Set) -> bool:
-        """Whether there are failures enough for so many mistakes."""
-        return len(mistakes) == 1 or self._failed.bit_count() >= SUPPORT * len(mistakes)
-
-    def _single(self, candidates: Sequence[Mistake]) -> list[Set]:
-        """Return the mistakes that each explain everything."""
-        if not self._replayer.find_disagreement(()):
+    ``failed``: the failures, as bits. ``candidates``: the mistakes to look for, and those to look
+    for if these will not do.
+    """
+    if replayer.items > _MAX_FOR_SEVERAL:  # only mistakes that each explain everything
+        if not replayer.find_disagreement(()):
             return []
-        return [
-            frozenset([one]) for one in candidates if not self._replayer.find_disagreement([one])
-        ]
-
-    def count_explained(self, mistakes: Set) -> int:
-        """Return how many failures a set of mistakes explains."""
-        return (self._failed & self._replayer.behaviour(mistakes).agreed).bit_count()
+        for mistakes in candidates:
+            if fit := [one for one in mistakes if not replayer.find_disagreement([one])]:
+                return [frozenset([one]) for one in fit]
+        return []
+    searches: list[Search] = []
+    for mistakes in candidates:
+        searches.append(Search(replayer, mistakes))
+        if found := searches[-1].smallest():
+            # Whether there are failures enough for so many mistakes.
+            count = len(found[0])
+            return found if count == 1 or failed.bit_count() >= SUPPORT * count else []
+    most = (search.most(failed) for search in searches)
+    return next(filter(None, most), [])
 
 
 def _find_failed(part: _EngineDiagnosis, items: int) -> int:
@@ -359,9 +320,6 @@ def _find_failed(part: _EngineDiagnosis, items: int) -> int:
         if outcome.verdict is Verdict.FAILED and 0 <= place < items:
             found |= 1 << place
     return found
-
-
-# --- the same answer ---------------------------------------------------------------------------
 
 
 def _ends_alike(file: FileResult, outcome: Outcome, reply: Reply) -> bool:

@@ -75,16 +75,11 @@ def find_failed(
     case: CaseFile, step: Step, raw: str | Breakdown, dialect: Dialect
 ) -> Collection[int]:
     """Return the line of the test, if any, that an engine fails by what it does at a step."""
-    if isinstance(raw, Breakdown):
-        return _first_test(case, step)
+    if isinstance(raw, Breakdown):  # the first test from there on, if there is one
+        return set([t.line for t in case.steps if t.is_test and t.line >= step.line][:1])
     if step.is_test and dialect.verdict(step.pattern, reply_of(raw)) is Verdict.FAILED:
         return (step.line,)
     return ()
-
-
-def _first_test(case: CaseFile, step: Step) -> set[int]:
-    """Return the line of the first test from a step on, if there is one."""
-    return set([t.line for t in case.steps if t.is_test and t.line >= step.line][:1])
 
 
 def folder_of(case: CaseFile) -> str:
@@ -102,17 +97,16 @@ def specifications_of(case: CaseFile) -> tuple[Specification, ...]:
     file about the policy may show mistakes in the rules as well.
     """
     commands = {step.command for step in case.steps}
-    known = {name: _signs(specification(name), commands) for name in NAMES}
+    known = {}
+    for name in NAMES:
+        signs = specification(name).signs
+        known[name] = sum(re.fullmatch(signs, command) is not None for command in commands)
     found = {name for name, count in known.items() if count}
     found -= {other for name in found for other in specification(name).relatives}
     if not found:
         return ()
     likeliest = specification(max(found, key=lambda name: known[name]))
     return likeliest, *map(specification, likeliest.relatives)
-
-
-def _signs(specification: Specification, commands: set[str]) -> int:
-    return sum(re.fullmatch(specification.signs, command) is not None for command in commands)
 
 
 # --- Answers that count as the same, and tests that are equal up to a symmetry -------------------
@@ -204,10 +198,10 @@ def identity(engine: Engine, command: str, specification: Specification) -> Iden
     images = []
     for symmetry in ALL:
         turned = transform(game.position, symmetry)
+        shape = turned.grid
         for swap in swaps:
             board = turned.swap_colors() if swap else turned
             named = tuple(_word(word, game.position, symmetry, swap) for word in words)
-            shape = board.grid
             sided = tuple(_swap_color(color) for color in colors) if swap else colors
             images.append((shape.rows, shape.columns, board.black, board.white, named, sided))
     return (specification.key, *min(images), rest)

@@ -116,20 +116,17 @@ class _SharedReplay:
         before = self._copy(self._engine.session) if parting else None
         own |= self._ask_parting(parting, step.text, before)
         alike = self._alike & ~sum(1 << place for place in parting)
-        right = self._ask_right(step.text)
-        self._part(parting, before)
-        for place in [one for one, raw in own.items() if self._has_ended(one, raw)]:
-            del self._own[place]
-        return SharedAnswers(step, right, alike, own)
-
-    def _ask_right(self, text: str) -> str | Breakdown:
-        """Return what the reference engine answers; it is asked nothing more where it ends."""
-        if not self._engine.session.running:
-            return ""
-        right = in_process.answer(self._engine, text)
+        right: str | Breakdown = ""  # once it has ended, the reference engine is asked no more
+        if self._engine.session.running:
+            right = in_process.answer(self._engine, step.text)
         if isinstance(right, Breakdown):
             self._engine.session.running = False
-        return right
+        self._part(parting, before)
+        for place, raw in own.items():
+            engine = self._own.get(place)
+            if engine and (isinstance(raw, Breakdown) or not engine.session.running):
+                del self._own[place]
+        return SharedAnswers(step, right, alike, own)
 
     def _ask_parting(
         self, places: Sequence[int], text: str, before: Any
@@ -168,11 +165,6 @@ class _SharedReplay:
 
     def _copy(self, session: Any) -> Any:
         return copy_of(session, self._takes_back)
-
-    def _has_ended(self, place: int, raw: str | Breakdown) -> bool:
-        """Return whether a mutant that goes on alone is asked nothing more."""
-        engine = self._own.get(place)
-        return engine is not None and (isinstance(raw, Breakdown) or not engine.session.running)
 
     def rejoin(self, next_command: str | None) -> None:
         """Ask those no more alone that stand where the reference engine stands.
@@ -220,28 +212,18 @@ class RightPath:
             if not mutant and self._names[place] not in changed:
                 yield self._answers[place]
                 continue
-            mutant = mutant or self._put(table, place)
+            if not mutant:
+                session = copy_of(self._before[place], takes_back=False)
+                session.commands = table
+                mutant = Engine(session)
+                self._prepare(mutant, place)
             yield (raw := in_process.answer(mutant, step.text))
             if isinstance(raw, Breakdown) or not mutant.session.running:
                 return
-            if self._is_back(mutant, place + 1, changed):
+            following = place + 1
+            may_return = following < len(self._before) and self._names[following] not in changed
+            if may_return and stand_alike(mutant.session, self._before[following]):
                 mutant = None
-
-    def _put(self, table: Table, place: int) -> Engine:
-        """Return a mutant that stands where the reference engine was before a command."""
-        session = copy_of(self._before[place], takes_back=False)
-        session.commands = table
-        engine = Engine(session)
-        self._prepare(engine, place)
-        return engine
-
-    def _is_back(self, mutant: Engine, place: int, changed: Collection[str]) -> bool:
-        """Return whether a mutant is where the reference engine was, and goes on as it."""
-        return (
-            place < len(self._before)
-            and self._names[place] not in changed
-            and stand_alike(mutant.session, self._before[place])
-        )
 
 
 def _changed_commands(mistake: Mistake) -> set[str]:
@@ -279,12 +261,9 @@ def stand_alike(session: Any, other: Any) -> bool:
         and _values(session) == _values(other)
         and _values(session.game) == _values(other.game)
         and mine[:-1] == theirs[:-1]
-        and _random_state(session) == _random_state(other)
+        and (session._random and session._random.getstate())
+        == (other._random and other._random.getstate())
     )
-
-
-def _random_state(session: Any) -> object:
-    return session._random and session._random.getstate()
 
 
 def _values(instance: Any) -> list[Any]:
@@ -359,22 +338,32 @@ class Replayer:
         self._assignment = assignment
         self._conversations: list[tuple[int, RecordedConversation, frozenset[str]]] = []
         self._paths: dict[int, RightPath] = {}
-        self._shared = [_find_begun(one) for one in conversations]
+        self._begun = [_find_begun(one) for one in conversations]
         self._agrees = [cache(partial(_agrees, one)) for one in conversations]
-        self._answers = [
-            memory.setdefault((assignment, *_all_answers(one)), {}) for one in conversations
-        ]
+        self._answers: list[dict[frozenset[Mistake], Answers]] = []
         self._known: dict[tuple[int, frozenset[Mistake]], tuple[int, Answers]] = {}
         for one in conversations:
-            self._conversations.append((self.items, one, _find_used_commands(one)))
+            # All that the answers of a mutant depend on, beside its mistakes.
+            heard = zip(one.steps, one.replies, strict=True)
+            moves = tuple(reply and reply.text for step, reply in heard if _is_move(step))
+            texts = tuple(step.text for step in one.steps[: one.items])
+            told = assignment, one.folder, one.sent, texts, moves
+            self._answers.append(memory.setdefault(told, {}))
+            # The commands that were sent, and those that these send in turn.
+            used = {step.command.partition(" ")[0] for step in one.steps}
+            used |= {"play"} if "gogui-play_sequence" in used else set()
+            self._conversations.append((self.items, one, frozenset(used)))
             self.items += one.items
 
     def behaviour(self, mistakes: Collection[Mistake] = ()) -> MutantBehaviour:
         """Return what the mutant with all of some mistakes does; with none, the reference."""
         agreed = changed = 0
-        for offset, bits, different in self._by_conversation(mistakes):
+        for place, (offset, _, _) in enumerate(self._conversations):
+            bits, found = self._show(place, mistakes)
+            _, right = self._replay(place, frozenset())
             agreed |= bits << offset
-            changed |= different << offset
+            pairs = zip_longest(found, right)  # what only one of them has is different
+            changed |= sum((a != b) << i for i, (a, b) in enumerate(pairs)) << offset
         return MutantBehaviour(agreed, changed)
 
     def find_disagreement(self, mistakes: Collection[Mistake]) -> int:
@@ -390,13 +379,6 @@ class Replayer:
         place = bisect_right(offsets, bit.bit_length() - 1) - 1
         return bool(self._show(place, mistakes)[0] & bit >> offsets[place])
 
-    def _by_conversation(self, mistakes: Collection[Mistake]) -> Iterator[tuple[int, int, int]]:
-        """Yield the first bit of each conversation, and its bits of agreement and change."""
-        for place, (offset, _, _) in enumerate(self._conversations):
-            bits, found = self._show(place, mistakes)
-            _, right = self._replay(place, frozenset())
-            yield offset, bits, _differences(found, right)
-
     def _show(self, place: int, mistakes: Collection[Mistake]) -> tuple[int, Answers]:
         """Return what the mutant does in one conversation; only some commands are sent there."""
         used = self._conversations[place][2]
@@ -410,18 +392,23 @@ class Replayer:
             self.steps += one.items
             if mistakes not in known:
                 known[mistakes] = self._answers_of(place, mistakes)
-            bits = _find_agreed(self._agrees[place], known[mistakes])
+            agrees = self._agrees[place]
+            bits = sum(agrees(index, raw) << index for index, raw in enumerate(known[mistakes]))
             self._known[key] = bits, known[mistakes]
         return self._known[key]
 
     def _answers_of(self, place: int, mistakes: frozenset[Mistake]) -> Answers:
         one, mutant = self._conversations[place][1], in_process.mutant(mistakes, self._assignment)
-        shared = self._shared[place]
-        if shared is None or any(not shared.isdisjoint(each.commands) for each in mistakes):
+        begun = self._begun[place]
+        if begun is None or any(not begun.isdisjoint(each.commands) for each in mistakes):
             return answers(one, mutant)
         if place not in self._paths:
+            heard = list(zip(one.steps, one.replies, strict=True))
             engine = in_process.mutant((), self._assignment)
-            self._paths[place] = _right_path(one, engine)
+            _begin(one, engine)
+            self._paths[place] = RightPath(
+                one.steps[: one.items], engine, lambda other, step: follow(other, heard[step:])
+            )
         return list(self._paths[place].answers_of(mutant.commands, mistakes))
 
 
@@ -434,36 +421,6 @@ def _find_begun(conversation: RecordedConversation) -> frozenset[str] | None:
         return None
     names = {command_name(step.text) for step in conversation.steps if _is_move(step)}
     return frozenset(map(command_name, conversation.sent)) if names <= {"genmove"} else None
-
-
-def _right_path(conversation: RecordedConversation, engine: Engine) -> RightPath:
-    """Return the way of the reference engine through a conversation."""
-    heard = list(zip(conversation.steps, conversation.replies, strict=True))
-    _begin(conversation, engine)
-    steps = conversation.steps[: conversation.items]
-    return RightPath(steps, engine, lambda one, place: follow(one, heard[place:]))
-
-
-def _all_answers(conversation: RecordedConversation) -> tuple[object, ...]:
-    """Return all that the answers of a mutant depend on, beside its mistakes."""
-    heard = zip(conversation.steps, conversation.replies, strict=True)
-    moves = tuple(reply and reply.text for step, reply in heard if _is_move(step))
-    texts = tuple(step.text for step in conversation.steps[: conversation.items])
-    return conversation.folder, conversation.sent, texts, moves
-
-
-def _find_used_commands(conversation: RecordedConversation) -> frozenset[str]:
-    """Return the commands that were sent, and those that these send in turn."""
-    used = {step.command.partition(" ")[0] for step in conversation.steps}
-    return frozenset(used | ({"play"} if "gogui-play_sequence" in used else set()))
-
-
-def _differences(answers: Answers, right: Answers) -> int:
-    """Return as bits where two lists differ; what only one of them has is different."""
-    pairs = enumerate(zip(answers, right, strict=False))
-    different = sum(1 << place for place, (one, other) in pairs if one != other)
-    shorter, longer = sorted((len(answers), len(right)))
-    return different | (1 << longer) - (1 << shorter)
 
 
 def answers(conversation: RecordedConversation, engine: Engine) -> Answers:
@@ -484,11 +441,7 @@ def _begin(conversation: RecordedConversation, engine: Engine) -> None:
 
 def agreement(conversation: RecordedConversation, answers: Answers) -> int:
     """Return as bits where such answers are as good as those of the other engine."""
-    return _find_agreed(partial(_agrees, conversation), answers)
-
-
-def _find_agreed(agrees: Callable[[int, str | Breakdown], bool], answers: Answers) -> int:
-    return sum(agrees(index, raw) << index for index, raw in enumerate(answers))
+    return sum(_agrees(conversation, index, raw) << index for index, raw in enumerate(answers))
 
 
 def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown) -> bool:
@@ -502,9 +455,6 @@ def broke_alike(breakdown: Breakdown, failure: Failure | None, index: int) -> bo
     """Whether the engine died where the mistake crashes, or fell silent where it hangs."""
     kind = FailureKind.TIMEOUT if isinstance(breakdown, Hang) else FailureKind.DIED
     return failure is not None and (failure.kind, failure.step) == (kind, index)
-
-
-# --- random moves ------------------------------------------------------------------------------
 
 
 class _RepeatingRandom(Random):

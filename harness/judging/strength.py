@@ -1,6 +1,8 @@
 """Strength of a set of cases, and a smallest choice of tests that catches as much."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple, Protocol
 
 from harness.judging import in_process, mutant_replay
@@ -10,6 +12,7 @@ from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.mistakes import Mistake
 from oracle.mistakes.clauses import Clause, find_untested
+from oracle.position import each_bit
 
 _PATIENCE = 20_000  # nodes of the search
 
@@ -21,29 +24,19 @@ def smallest(tests: Sequence[int]) -> tuple[list[int], bool]:
 
     Also returns whether there is certainly no smaller choice.
     """
-    wanted = 0
-    for caught in tests:
-        wanted |= caught
-    chosen, left, rest = _take_forced(dict(enumerate(tests)), wanted)
-    search = _CoverSearch(left)
-    search.run(rest)
-    return sorted([*chosen, *search.best]), search.nodes < _PATIENCE
-
-
-def _take_forced(tests: dict[int, int], mistakes: int) -> tuple[list[int], dict[int, int], int]:
-    """Take the tests without which a mistake gets away, and drop those another one outdoes.
-
-    Returns what was chosen, the tests still to choose from, and the mistakes still to catch.
-    """
+    left, mistakes = dict(enumerate(tests)), reduce(or_, tests, 0)
     chosen: list[int] = []
     before = None
-    while tests != before:
-        before = tests
-        tests = _drop_dominated({place: bits & mistakes for place, bits in tests.items()})
-        for place in _indispensable(tests, mistakes):
+    while left != before:
+        # Drop tests that another one outdoes; take those without which a mistake gets away.
+        before, left = left, _drop_dominated({p: bits & mistakes for p, bits in left.items()})
+        alone = _caught_once(left.values()) & mistakes
+        for place in [place for place, bits in left.items() if bits & alone]:
             chosen.append(place)
-            mistakes &= ~tests.pop(place)
-    return chosen, tests, mistakes
+            mistakes &= ~left.pop(place)
+    search = _CoverSearch(left)
+    search.run(mistakes)
+    return sorted([*chosen, *search.best]), search.nodes < _PATIENCE
 
 
 def _drop_dominated(tests: Mapping[int, int]) -> dict[int, int]:
@@ -55,14 +48,13 @@ def _drop_dominated(tests: Mapping[int, int]) -> dict[int, int]:
     return kept
 
 
-def _indispensable(tests: Mapping[int, int], mistakes: int) -> list[int]:
-    """Return the tests that alone catch some mistake."""
+def _caught_once(tests: Iterable[int]) -> int:
+    """Return the mistakes that exactly one test catches."""
     once = twice = 0
-    for bits in tests.values():
+    for bits in tests:
         twice |= once & bits
         once |= bits
-    alone = once & ~twice & mistakes
-    return [place for place, bits in tests.items() if bits & alone]
+    return once & ~twice
 
 
 class _CoverSearch:
@@ -74,40 +66,32 @@ class _CoverSearch:
         self.best: list[int] = []
 
     def run(self, mistakes: int) -> None:
-        self.best = self._greedy(mistakes)
+        left = mistakes
+        while left:  # greedily
+            place = max(self.tests, key=lambda place: (self.tests[place] & left).bit_count())
+            self.best.append(place)
+            left &= ~self.tests[place]
         self._branch(mistakes, [])
-
-    def _greedy(self, mistakes: int) -> list[int]:
-        chosen = []
-        while mistakes:
-            place = max(self.tests, key=lambda place: (self.tests[place] & mistakes).bit_count())
-            chosen.append(place)
-            mistakes &= ~self.tests[place]
-        return chosen
 
     def _branch(self, mistakes: int, choice: list[int]) -> None:
         self.nodes += 1
         if not mistakes:
             self.best = choice
-        if not mistakes or self.nodes >= _PATIENCE or not self._may_improve(mistakes, len(choice)):
+        if not mistakes or self.nodes >= _PATIENCE:
+            return
+        # Whether fewer tests than the best choice has could do, if each caught the most.
+        most = max((bits & mistakes).bit_count() for bits in self.tests.values())
+        if len(choice) + -(-mistakes.bit_count() // most) >= len(self.best):
             return
         for place in self._choices(mistakes):
             self._branch(mistakes & ~self.tests[place], [*choice, place])
-
-    def _may_improve(self, mistakes: int, count: int) -> bool:
-        """Whether fewer tests than the best choice has could do, if each caught the most."""
-        most = max((bits & mistakes).bit_count() for bits in self.tests.values())
-        return count + -(-mistakes.bit_count() // most) < len(self.best)
 
     def _choices(self, mistakes: int) -> list[int]:
         """Return the tests for the mistake that the fewest catch, the best first."""
         by_mistake: dict[int, list[int]] = {}
         for place, bits in self.tests.items():
-            rest = bits & mistakes
-            while rest:
-                mistake = rest & -rest
+            for mistake in each_bit(bits & mistakes):
                 by_mistake.setdefault(mistake, []).append(place)
-                rest ^= mistake
         rarest = min(by_mistake.values(), key=len)
         return sorted(rarest, key=lambda p: -(self.tests[p] & mistakes).bit_count())
 
@@ -153,17 +137,13 @@ class Strength(NamedTuple):
     mistakes: tuple[KnownWrong, ...]  # or engines that are wrong: harness.banks
     open_mistakes: tuple[Mistake, ...]
     tests: tuple[MeasuredTest, ...]
-    wrong: tuple[
-        MeasuredTest, ...
-    ]  # tests that the reference engine fails; they count for nothing
+    # Tests that the reference engine fails; they count for nothing.
+    wrong: tuple[MeasuredTest, ...]
 
     @property
     def caught(self) -> int:
         """All mistakes that some test catches, as bits."""
-        every = 0
-        for test in self.tests:
-            every |= test.caught
-        return every
+        return reduce(or_, (test.caught for test in self.tests), 0)
 
     @property
     def kill_rate(self) -> float:
@@ -185,19 +165,14 @@ class Strength(NamedTuple):
         """The clauses of the assignment of which no test catches a mistake."""
         if not any(isinstance(one, Mistake) for one in self.mistakes):
             return ()
-        lost = set(self.survivors)
-        return find_untested(
-            self.assignment, {one.name for one in self.mistakes if one not in lost}
-        )
+        caught = {one.name for one in set(self.mistakes).difference(self.survivors)}
+        return find_untested(self.assignment, caught)
 
     @property
     def indispensable(self) -> list[MeasuredTest]:
         """The tests that catch something no other test catches."""
-        once = twice = 0
-        for test in self.tests:
-            twice |= once & test.caught
-            once |= test.caught
-        return [test for test in self.tests if test.caught & once & ~twice]
+        alone = _caught_once(test.caught for test in self.tests)
+        return [test for test in self.tests if test.caught & alone]
 
     def smallest(self) -> tuple[list[MeasuredTest], bool]:
         """Return few tests that catch as much as all, and whether no fewer can."""
@@ -228,7 +203,13 @@ def of_file(
 ) -> tuple[list[MeasuredTest], list[MeasuredTest]]:
     """Return the tests of one file that the reference engine passes, and the others."""
     bad = in_process.failing_lines(case, specification.reference_engine(), find_dialect(dialect))
-    caught = _find_caught(case, mistakes, dialect)
+    judge = dialect_of(case, find_dialect(dialect))
+    # By line, for each test, the mutants that fail it, as bits.
+    caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
+    for answer in mutant_replay.answers_of_mutants(case, mutant_replay.find_shown(case, mistakes)):
+        for raw, bits in answer.by_answer().items():
+            for line in in_process.find_failed(case, answer.step, raw, judge):
+                caught[line] |= bits
     for step in case.steps:
         if step.is_test and step.command.partition(" ")[0] in specification.own_commands:
             caught[step.line] = 0  # it fails because it is not known, whatever the mistake
@@ -237,14 +218,3 @@ def of_file(
     ]
     good = [test for test in tests if test.step.line not in bad]
     return good, [test._replace(caught=0) for test in tests if test.step.line in bad]
-
-
-def _find_caught(case: CaseFile, mistakes: Sequence[Mistake], dialect: str) -> dict[int, int]:
-    """Return by line, for each test, the mutants that fail it, as bits."""
-    judge = dialect_of(case, find_dialect(dialect))
-    caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
-    for answer in mutant_replay.answers_of_mutants(case, mutant_replay.find_shown(case, mistakes)):
-        for raw, bits in answer.by_answer().items():
-            for line in in_process.find_failed(case, answer.step, raw, judge):
-                caught[line] |= bits
-    return caught

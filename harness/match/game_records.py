@@ -29,7 +29,6 @@ def is_drawn(match: Match) -> bool:
 
 
 def record(match: Match, game: Game) -> bytes:
-    """Return a game's record."""
     rules, opening = match.rules, match.openings[game.plan.opening]
     black, white = match.names(game)
     if not is_drawn(match):

@@ -81,7 +81,6 @@ class Ratings:
         self._covariance = inverse @ _laplacian(squares) @ inverse * count / (count - 1)
 
     def of(self, player: int) -> Rating:
-        """Return a player's rating."""
         return self._combine({player: 1})
 
     def difference(self, one: int, other: int) -> Rating:

@@ -43,8 +43,6 @@ class TimeControl(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """A game's rules."""
-
     game: str = GO  # GO, GOMOKU or the name of a declared game
     size: tuple[int, int] = (9, 9)  # columns, rows
     komi: str = "7.5"
@@ -104,8 +102,6 @@ class Plan(NamedTuple):
 
 
 class Game(NamedTuple):
-    """A game that was played."""
-
     plan: Plan
     winner: int  # BLACK, WHITE or EMPTY
     reason: str

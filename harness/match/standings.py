@@ -18,15 +18,12 @@ _SHOWN = 5  # games that were not played
 
 
 class Score(NamedTuple):
-    """Wins, draws and losses."""
-
     wins: int = 0
     draws: int = 0
     losses: int = 0
 
     @property
     def games(self) -> int:
-        """The number of games."""
         return sum(self)
 
     @property
@@ -95,8 +92,6 @@ class Comparison(NamedTuple):
 
 
 class Standings:
-    """The standings of a match."""
-
     def __init__(self, result: MatchResult) -> None:
         self.result = result
         players, games = result.match.players, result.games
@@ -201,7 +196,6 @@ def counts(reasons: Mapping[str, int]) -> str:
 
 
 def game_line(game: Game, match: Match) -> str:
-    """Return a game in one line."""
     black, white = match.names(game, _NAME)
     why = f"{game.reason}: {game.detail}" if game.detail else game.reason
     return f"game {game.plan.number + 1}: {black} - {white}  {game.result}  ({one_line(why, 100)})"

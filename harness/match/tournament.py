@@ -27,8 +27,6 @@ Pairings = list[tuple[int, int]]
 
 
 class Schedule(NamedTuple):
-    """Schedule of a tournament."""
-
     format: str
     players: int
     games: int  # of each pairing; two share an opening
@@ -37,7 +35,6 @@ class Schedule(NamedTuple):
 
     @property
     def all_rounds(self) -> int:
-        """Return how many rounds there are."""
         if self.format != SWISS:
             return 1
         most = self.players - 1 + self.players % 2  # then everybody has met everybody
@@ -213,8 +210,6 @@ _TOO_LATE = "the harness failed when its round was played"
 
 
 class MatchResult(NamedTuple):
-    """Result of a match."""
-
     match: Match
     schedule: Schedule
     games: tuple[Game, ...]  # that count, in the order of their numbers

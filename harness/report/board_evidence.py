@@ -209,8 +209,6 @@ _NO_POINTS = "–"  # in the place of what a color does not have
 
 
 class Count(NamedTuple):
-    """Table of a score."""
-
     heads: tuple[str, ...]  # of the figures
     rows: tuple[tuple[str, tuple[str, ...]], ...]  # a color, and its figures
     result: tuple[str, str] = ("", "")  # who leads and by how much; of both colors only

@@ -208,7 +208,6 @@ class Side(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its text as one."""
         return "".join(text for text, _ in self.segments)
 
     def __str__(self) -> str:

@@ -7,13 +7,13 @@ is wrong with case files, and harness errors. An unexpected pass is a pass.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Sequence
 
 from harness.reading.expectation import in_a_sentence
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import report_files
 from harness.report.file_view import FileView
-from harness.report.markup import escape
 from harness.report.reporters import Context, Contexts, Finished, of_run
 from harness.report.tally import Tally, total, troubles
 
@@ -119,6 +119,11 @@ def _element(name: str, kind: str, message: str, text: str = "") -> str:
     typed = f' type="{kind}"' if kind else ""
     start = f'<{name}{typed} message="{attribute(message)}"'
     return f"{start}>{escape(text)}</{name}>" if text else f"{start}/>"
+
+
+def escape(text: str) -> str:
+    """Return a text as XML, fit for an attribute in double quotes too."""
+    return html.escape(text, quote=False).replace('"', "&quot;")
 
 
 def attribute(text: str) -> str:

@@ -8,7 +8,7 @@ in the rest.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -92,9 +92,14 @@ class Sandbox:
         boxes = self._boxes.get(os.getpid())
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
-        named = list(_find_named_files(case, self._command_properties))
-        boxes.refuse_shut(os.path.abspath(name) for name in named if os.path.isabs(name))
         folder = Path(case.path).absolute().parent
+        named = []  # files as the commands have them, if they are there
+        for step in case.steps:
+            words = step.command.split()
+            names_file = len(words) > 1 and self._command_properties[words[0]].names_file
+            if names_file and (folder / words[1]).is_file():
+                named.append(words[1])
+        boxes.refuse_shut(os.path.abspath(name) for name in named if os.path.isabs(name))
         seen = (*self._shown, *shown, *(os.path.normpath(folder / name) for name in named))
         return BoxedLauncher(boxes, seen, self._hidden, submission, self._view, variables)
 
@@ -104,22 +109,8 @@ class Sandbox:
             boxes.close()
 
 
-def _find_named_files(case: CaseFile, command_properties: PropertyTable) -> Iterator[str]:
-    """Yield the names of files as the commands of a case have them, if they are there."""
-    folder = Path(case.path).absolute().parent
-    for step in case.steps:
-        words = step.command.split()
-        if (
-            len(words) > 1
-            and command_properties[words[0]].names_file
-            and (folder / words[1]).is_file()
-        ):
-            yield words[1]
-
-
 def _make_view_cache() -> Callable[..., view.View]:
-    """Return :func:`view.of_program` that remembers: one command is started for each case file."""
-    return lru_cache(_KNOWN_VIEWS)(view.of_program)
+    return lru_cache(_KNOWN_VIEWS)(view.of_program)  # one command is started for each case file
 
 
 class BoxedEngine:

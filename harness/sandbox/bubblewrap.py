@@ -71,13 +71,6 @@ class Pipes(NamedTuple):
     hold: int = -1  # it waits for the end of this one while folders are filled; -1: there are none
 
 
-class Started(NamedTuple):
-    """A bubblewrap at work."""
-
-    pid: int
-    hold: int  # can be written to when folders are to be filled; to be closed then; -1: never
-
-
 def command(plan: LaunchPlan, pipes: Pipes) -> list[str]:
     """Return bubblewrap's command for an engine; see :func:`connect_command`."""
     waiting = ("--file", str(pipes.hold), mark(plan)) if plan.mounts else ()
@@ -114,10 +107,13 @@ def place_of(process: int, place: str) -> str:
     return f"/proc/{process}/root{_NEW_ROOT}{place}"
 
 
-def start(plan: LaunchPlan, streams: tuple[int, int, int], status: int, block: int) -> Started:
-    """Start bubblewrap in a session of its own.
+def start(
+    plan: LaunchPlan, streams: tuple[int, int, int], status: int, block: int
+) -> tuple[int, int]:
+    """Start bubblewrap in a session of its own; return its process id, and a descriptor.
 
-    Its environment is empty: the engine could read it.
+    That can be written to when folders are to be filled, and is to be closed then; -1: never.
+    The environment is empty: the engine could read it.
     """
     filter_ = seccomp.for_this_machine(False, bool(plan.writable))
     own = [_pipe_with(plan.options), _pipe_with(filter_)]
@@ -148,7 +144,7 @@ def start(plan: LaunchPlan, streams: tuple[int, int, int], status: int, block: i
     finally:
         for number in (*own, *(one for one in pipes if one >= 0), *ours):
             os.close(number)
-    return Started(pid, hold)
+    return pid, hold
 
 
 def _mount(mount: Mount, room: WritableSpace) -> tuple[str, ...]:

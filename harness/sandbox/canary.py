@@ -8,6 +8,8 @@ succeeds.
 import os
 import sys
 
+_KERNEL_SETTING = "/proc/sys/kernel/core_pattern"
+_READ = os.O_RDONLY
 EGG = "egg"  # a file in the folder where it starts, copied there to be written into
 
 
@@ -45,44 +47,20 @@ def _status() -> "dict[str, str]":
     return {line[0]: line[1].strip() for line in lines}
 
 
-def _read(secret: str, _harness: int) -> None:
-    os.open(secret, os.O_RDONLY)
-
-
-def _signal(_secret: str, harness: int) -> None:
-    os.kill(harness, 0)
-
-
-def _peek(_secret: str, harness: int) -> None:
-    os.open(f"/proc/{harness}/environ", os.O_RDONLY)
-
-
 def _connect(_secret: str, _harness: int) -> None:
     import _socket
 
     _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
 
 
-def _write(_secret: str, _harness: int) -> None:
-    os.open("/usr", os.O_RDWR | os.O_TMPFILE)
-
-
-def _set(_secret: str, _harness: int) -> None:
-    os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY)
-
-
-def _terminal(_secret: str, _harness: int) -> None:
-    os.open("/dev/tty", os.O_RDWR)
-
-
-ATTEMPTS = (
-    ("reads a private file", _read),
-    ("signals the harness", _signal),
-    ("reads the harness's environment", _peek),
+ATTEMPTS = (  # of each the name, and what is tried with a secret and the harness's process
+    ("reads a private file", lambda secret, _: os.open(secret, _READ)),
+    ("signals the harness", lambda _, pid: os.kill(pid, 0)),
+    ("reads the harness's environment", lambda _, pid: os.open(f"/proc/{pid}/environ", _READ)),
     ("opens a socket", _connect),
-    ("writes outside", _write),
-    ("sets the kernel's settings", _set),
-    ("opens the terminal", _terminal),
+    ("writes outside", lambda *_: os.open("/usr", os.O_RDWR | os.O_TMPFILE)),
+    ("sets the kernel's settings", lambda *_: os.open(_KERNEL_SETTING, os.O_WRONLY)),
+    ("opens the terminal", lambda *_: os.open("/dev/tty", os.O_RDWR)),
 )
 
 if __name__ == "__main__":

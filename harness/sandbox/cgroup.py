@@ -10,6 +10,7 @@ import contextlib
 import os
 import time
 
+from harness.options import Limit
 from harness.sandbox.plan import Watched
 from harness.typed import NamedTuple
 
@@ -67,11 +68,11 @@ class ControlGroups:
         """Return the limits that are left to be polled."""
         return limits._replace(memory=0) if self._memory else limits
 
-    def hit(self) -> tuple[str, float, float, str] | None:
+    def hit(self) -> Limit | None:
         """Return the memory limit if the kernel had to kill for it."""
         if self._count_kills() == self._kills:
             return None
-        return "memory", max(self.peak(), self._allowed), self._allowed, "bytes"
+        return Limit("memory", max(self.peak(), self._allowed), self._allowed, "bytes")
 
     def peak(self) -> int:
         """Return the most memory in use since :meth:`allow`, in bytes; 0 where unknown."""
@@ -134,9 +135,9 @@ def usable_parents() -> list[str]:
     Version 1: one for memory, one for processes. Version 2: one for both, if its controllers are
     passed on to groups below it.
     """
-    own = [line.split(":", 2) for line in _read("/proc/self", "cgroup").splitlines()]
     found = []
-    for _, controllers, path in own:
+    for line in _read("/proc/self", "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
             if controller in ("memory", "pids"):
                 found.append(f"/sys/fs/cgroup/{controller}{path}".rstrip("/"))

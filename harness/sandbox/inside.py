@@ -117,7 +117,6 @@ def _make_place(place: str, folder: bool) -> None:
     os.close(os.open(place, os.O_CREAT | os.O_CLOEXEC | os.O_WRONLY, 0o644))
 
 
-# --- Levels 2 and 1: everything between the box server's fork and the engine's exec --------------
 # A *keeper* comes first, which starts the engine and stays behind as its parent. At level 2 it is
 # the first process of a pid namespace: when it ends, the kernel ends the rest. At level 1 it can
 # signal nobody but the engine and its descendants, so a single ``kill(-1)`` ends them at one
@@ -126,7 +125,6 @@ def _make_place(place: str, folder: bool) -> None:
 # What goes wrong here is told the server through the *status* pipe, one line each:
 # ``ready`` (all that is left is to execute the program), ``fault …`` (no box), ``unstarted …`` (no
 # such program), ``ended N`` (``Popen.returncode``).
-
 
 NAMESPACES = landlock.CLONE_NEWPID | landlock.CLONE_NEWNS | landlock.CLONE_NEWNET
 NAMESPACES |= landlock.CLONE_NEWIPC | landlock.CLONE_NEWUTS | landlock.CLONE_NEWCGROUP

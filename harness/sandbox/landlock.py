@@ -166,10 +166,10 @@ def filter_system_calls(program: bytes) -> None:
     prctl("seccomp", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(loaded))
 
 
-# --- Landlock: what of the file system a process may still reach, enforced by the kernel ---------
-# It needs no privilege and no namespace. Newer kernels know more kinds of access (their *ABI*
-# number says which), and each is refused as soon as the kernel knows it. What no version sees,
-# such as ``stat``, ``chdir``, ``chmod`` and UDP, is the business of the other layers, or of none.
+# Landlock: what of the file system a process may still reach, enforced by the kernel. It needs no
+# privilege and no namespace. Newer kernels know more kinds of access (their *ABI* number says
+# which), and each is refused as soon as the kernel knows it. What no version sees, such as
+# ``stat``, ``chdir``, ``chmod`` and UDP, is the business of the other layers, or of none.
 #
 # ===  =====  ==================================================================================
 # ABI  Linux  what it adds for us

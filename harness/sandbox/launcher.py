@@ -4,8 +4,6 @@ A :class:`BoxLauncher` keeps one box server (:mod:`harness.sandbox.server`) and 
 a time; harness processes that work in parallel each have their own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random
@@ -13,15 +11,14 @@ import select
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping
 from io import FileIO
 from pathlib import Path
-from typing import NamedTuple
 
+from harness import processes
 from harness.engine.launch import NOTHING_MORE
 from harness.errors import SandboxError
-from harness.options import BoxLimits, Limit
+from harness.options import BoxLimits
 from harness.sandbox import (
     bubblewrap,
     cgroup,
@@ -32,7 +29,7 @@ from harness.sandbox import (
     untrusted_folders,
     view,
 )
-from harness.sandbox.plan import BoxReport, LaunchPlan, MountKind, Watched, WritableSpace
+from harness.sandbox.plan import BoxEnd, LaunchPlan, MountKind, Watched, WritableSpace
 from harness.sandbox.untrusted_folders import Size
 from harness.signals import block_interrupts
 
@@ -41,7 +38,6 @@ _LONGEST_PLAN = 1 << 17
 _MEANWHILE = 128  # threads that a user may start beside an engine that shares the count
 _OF_BUBBLEWRAP = 1  # process that is counted with the engine's own
 _UMASK = 0o022  # of engines, and of what is made for them, whatever ours is
-_ROOM = Path(__file__).resolve().parents[2]
 # Users nobody is: far beyond all that are given out, or systemd's own range for such users where
 # a container maps no others.
 _NOBODIES = (range(0x7F00_0000, 0x7FFF_0000), range(61184, 65520))
@@ -51,17 +47,6 @@ _TURN = (
     " from harness.sandbox.server import main;"
     " gc.freeze(); gc.enable(); main(int(sys.argv[1]), sys.argv[2:])"
 )
-
-
-class BoxEnd(NamedTuple):
-    """End of a box. Nothing of it is left by then."""
-
-    status: int | None  # the engine's, as Popen.returncode; None if it had to be ended
-    unstarted: str  # why the program could not be executed, else empty
-    hit: Limit | None  # the limit for which it was ended
-    memory: int  # the most that it held, in bytes
-    cpu: float  # seconds of CPU time
-    leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)
 
 
 class Boxed:
@@ -113,17 +98,14 @@ class Boxed:
             message = self._control.recv(_LONGEST_REPORT)
         if not message:
             raise SandboxError("the box server died")
-        report: BoxReport = plan.unpack_report(message)
-        if report.fault:
+        end, fault = plan.unpack_report(message)
+        if fault:
             # What bubblewrap has said on the engine's standard error.
             os.set_blocking(self.stderr.fileno(), False)
             said = (self.stderr.read(1 << 12) or b"").decode(errors="replace").strip()
             complaint = f": {said.splitlines()[-1]}" if said else ""
-            raise SandboxError(f"the sandbox failed: {report.fault}{complaint}")
-        hit = Limit(*report.hit) if report.hit else None
-        return BoxEnd(
-            report.status, report.unstarted, hit, report.memory, report.cpu, report.leftovers
-        )
+            raise SandboxError(f"the sandbox failed: {fault}{complaint}")
+        return end
 
     def end(self) -> BoxEnd:
         """End the engine and all it started; return when they are gone. The pipes stay."""
@@ -357,21 +339,7 @@ def _most_threads(limit: int, level: int, identity: int) -> int:
 
 
 def _start_server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start a box server with an empty environment; return the socket to it, and its process."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        words = [sys.executable, "-I", "-S", "-E", "-c", _TURN, str(_ROOM), str(theirs.fileno())]
-        server = subprocess.Popen(
-            [*words, *cgroup.usable_parents()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            env={},
-            cwd="/",
-            umask=_UMASK,
-        )
-    return ours, server
+    return processes.start_server(_TURN, *cgroup.usable_parents(), umask=_UMASK)
 
 
 def _is_ready(control: socket.socket, seconds: float | None) -> bool:

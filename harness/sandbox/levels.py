@@ -4,8 +4,6 @@ The canary is sent through the very launcher that the engines will use. A sandbo
 started is not there; one that the canary gets out of is an error, whatever else there is.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat
@@ -17,7 +15,7 @@ from harness import file_system, platforms
 from harness.errors import SandboxError
 from harness.options import BoxLimits
 from harness.sandbox import canary, view
-from harness.sandbox.launcher import Boxed, BoxLauncher
+from harness.sandbox.launcher import BoxLauncher
 
 NAMES = {
     3: "bubblewrap, seccomp, limits",
@@ -108,29 +106,26 @@ def prove(launcher: BoxLauncher) -> None:
             nest = os.path.join(stage, "nest")
             file_system.write_open(Path(nest, canary.EGG), b"egg")  # as a submission is one
             seen = view.of_program(words[:1], nest, (), view.own_folders(), nest)
-            found = _send(launcher.start(seen, words))
+            box = launcher.start(seen, words)
+            box.stdin.close()
+            with contextlib.closing(box):
+                if box.wait(_PATIENCE) is None:
+                    raise SandboxError("a program in it did not end")
+                said, complaint = (
+                    stream.readall().decode(errors="replace").strip().splitlines()
+                    for stream in (box.stdout, box.stderr)
+                )
+            end = box.end()
+            if said[-1:] != ["done"]:
+                raise SandboxError(
+                    complaint[-1] if complaint else f"a program in it failed ({end})"
+                )
     except SandboxError as error:
         raise SandboxError(f"level {launcher.level} does not work here: {error}") from None
     finally:
         launcher.limits = wanted
-    if found:
-        raise EscapeError(f"level {launcher.level} does not hold: an engine {', '.join(found)}")
-
-
-def _send(box: Boxed) -> list[str]:
-    """Return what a canary in ``box`` found; SandboxError if it did not come back."""
-    box.stdin.close()
-    with contextlib.closing(box):
-        if box.wait(_PATIENCE) is None:
-            raise SandboxError("a program in it did not end")
-        said, complaint = (
-            stream.readall().decode(errors="replace").strip().splitlines()
-            for stream in (box.stdout, box.stderr)
-        )
-    end = box.end()
-    if said[-1:] != ["done"]:
-        raise SandboxError(complaint[-1] if complaint else f"a program in it failed ({end})")
-    return said[:-1]
+    if escapes := said[:-1]:
+        raise EscapeError(f"level {launcher.level} does not hold: an engine {', '.join(escapes)}")
 
 
 def interpreter() -> str:

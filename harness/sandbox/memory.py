@@ -107,22 +107,21 @@ def _closely(engine: Sequence[ProcessStat], estimate: int, growth: int, look: Me
         if own > look.limit:
             return own
     shared: dict[str, int] = {}
-    more = 0
-    for part in _parts(engine, look.limit - estimate, shared):
+    more, resident = 0, sum(one.resident for one in engine)
+    for part in _parts(engine, look.limit - estimate + resident, shared):
         more += part
-        if estimate + more - sum(one.resident for one in engine) > look.limit:
+        if estimate + more - resident > look.limit:
             return estimate + more
     # Of a process that hides, only the whole machine's growth is known.
     more += max(sum(shared.values()), growth - look.scratch if _HIDING in shared else 0)
     if estimate + more <= look.limit:
         return estimate + more
-    resident = sum(one.resident for one in engine)
     return estimate + more - resident + sum(map(_own_pages, engine))
 
 
 def _parts(engine: Sequence[ProcessStat], most: int, shared: dict[str, int]) -> Iterator[int]:
     """Yield what the kernel keeps for the processes, part by part; see :func:`_mappings`."""
-    yield _open_files([one.task for one in engine], most + sum(one.resident for one in engine))
+    yield _open_files([one.task for one in engine], most)
     for one in engine:
         yield _tables(one.task) + _mappings(one.task, shared)
 

@@ -11,7 +11,7 @@ import resource
 import sys
 from collections.abc import Iterable
 
-from harness.options import BoxLimits
+from harness.options import BoxLimits, Limit
 from harness.typed import NamedTuple
 
 
@@ -48,7 +48,7 @@ class WritableSpace(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """The limits that the server watches over; 0 means no limit. See ``BoxLimits``."""
+    """What the server watches over, as limits (0 means no limit; see ``BoxLimits``) or as used."""
 
     memory: int
     cpu: float
@@ -78,19 +78,15 @@ class LaunchPlan(NamedTuple):
     own: tuple[int, int]  # bytes and files of copies, which count as no use
 
 
-Hit = tuple[str, float, float, str]  # what makes a harness.options.Limit
+class BoxEnd(NamedTuple):
+    """End of a box. Nothing of it is left by then."""
 
-
-class BoxReport(NamedTuple):
-    """Report on an engine, sent when nothing of it is left."""
-
-    status: int | None = None  # as Popen.returncode; None if it was ended, or never started
-    fault: str = ""  # why the box could not be made; empty if it could. No engine is to blame
-    unstarted: str = ""  # why the program could not be executed in it
-    hit: Hit | None = None  # the limit reached
+    status: int | None = None  # the engine's, as Popen.returncode; None if it had to be ended
+    unstarted: str = ""  # why the program could not be executed, else empty
+    hit: Limit | None = None  # the limit for which it was ended
     memory: int = 0  # the most that the tree was seen to hold, in bytes
     cpu: float = 0.0  # seconds of CPU time of the tree
-    leftovers: tuple[str, ...] = ()  # processes that outlived the engine (not at level 3)
+    leftovers: tuple[str, ...] = ()  # names of processes that outlived the engine (not at level 3)
 
 
 def pack_plan(plan: LaunchPlan) -> bytes:
@@ -110,14 +106,15 @@ def unpack_plan(message: bytes) -> LaunchPlan:
     return LaunchPlan(**fields)
 
 
-def pack_report(report: BoxReport) -> bytes:
-    """Return the report as a message."""
-    return marshal.dumps(tuple(report))
+def pack_report(end: BoxEnd, fault: str) -> bytes:
+    """Return a message about an engine; ``fault``: why the box could not be made, else empty."""
+    return marshal.dumps((tuple(end._replace(hit=None)), end.hit and tuple(end.hit), fault))
 
 
-def unpack_report(message: bytes) -> BoxReport:
-    """Return the report of a message."""
-    return BoxReport(*marshal.loads(message))
+def unpack_report(message: bytes) -> tuple[BoxEnd, str]:
+    """Return what :func:`pack_report` was given. No engine is to blame for a fault."""
+    end, hit, fault = marshal.loads(message)
+    return BoxEnd(*end)._replace(hit=hit and Limit(*hit)), fault
 
 
 # For /proc/PID/oom_score_adj: when the machine runs out of memory, an engine goes first.

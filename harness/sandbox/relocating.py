@@ -4,13 +4,13 @@ Without a mount namespace an engine runs in a new folder: a copy of what it may 
 what else it is shown beside it, and the same relative paths between them.
 """
 
-from __future__ import annotations
-
+import contextlib
 import os
 import re
 import shutil
 import stat
 import tempfile
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,14 +76,10 @@ def relocate(view: View, words: tuple[str, ...], owner: int = 0) -> RelocatedVie
 
 def _new_folder(stage: str) -> str:
     """Return a new folder: in ``stage`` the first of its name that is free, else somewhere."""
-    number = 1
-    while stage:
+    for number in count(1) if stage else ():
         folder = os.path.join(stage, GROUND if number == 1 else f"{GROUND}{number}")
-        try:
+        with contextlib.suppress(FileExistsError):
             file_system.make_new(Path(folder))
-        except FileExistsError:
-            number += 1
-        else:
             return folder
     folder = tempfile.mkdtemp(prefix="gtp-harness-")
     os.chmod(folder, file_system.FOLDER)
@@ -145,7 +141,6 @@ def _others(view: View) -> list[str]:
 
 
 def _rename(word: str, places: dict[str, str]) -> str:
-    """Return a word of a command with the new places of what it names."""
     for path, place in places.items():
         word = place.join(re.split(rf"{re.escape(path)}(?![\w.-])", word))
     return word

@@ -7,7 +7,7 @@ behind becomes a child of this process and of no other. An engine is gone when t
 children left.
 
 The server reads one :class:`~harness.sandbox.plan.LaunchPlan` with three descriptors from a
-socket, and writes one :class:`~harness.sandbox.plan.BoxReport`. Any message, or the end of the
+socket, and writes one :class:`~harness.sandbox.plan.BoxEnd`. Any message, or the end of the
 socket (the harness has died), ends the engine before.
 
 A server is started for almost every command, and for each worker. So it loads little: neither
@@ -37,7 +37,7 @@ from harness.sandbox import (
     untrusted_folders,
     watch,
 )
-from harness.sandbox.plan import BoxReport, LaunchPlan, pack_report, unpack_plan
+from harness.sandbox.plan import BoxEnd, LaunchPlan, pack_report, unpack_plan
 
 LONGEST_MESSAGE = 1 << 18
 _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
@@ -68,18 +68,18 @@ def main(descriptor: int, cgroups: list[str]) -> None:
     gc.disable()  # a collection touches, and so copies, every page that a child shares with us
     with contextlib.suppress(OSError), contextlib.closing(group):
         while message := _receive(control):
-            control.send(pack_report(_serve(*message, control, group)))
+            control.send(pack_report(*_serve(*message, control, group)))
 
 
 def _serve(
     data: bytes, streams: inside.Streams, control: _socket.socket, group: cgroup.ControlGroups
-) -> BoxReport:
+) -> tuple[BoxEnd, str]:
     """Run one engine; what goes wrong here is a fault to be reported, not a traceback."""
     try:
         return Box(unpack_plan(data), control, group).run(streams)
     except Exception as error:  # noqa: BLE001 - the one place where it becomes a sentence
         end_children(processes.descendants)
-        return BoxReport(fault=f"{type(error).__name__}: {error}")
+        return BoxEnd(), f"{type(error).__name__}: {error}"
 
 
 def _receive(control: _socket.socket) -> tuple[bytes, inside.Streams] | None:
@@ -109,7 +109,8 @@ class Box:
         self._plan = plan
         self._control = control
         self._meter = watch.Meter(plan, group)
-        self._report = BoxReport()
+        self._end = BoxEnd()
+        self._fault = ""  # why the box could not be made
         self._poll = select.poll()
         self._unread = b""  # the beginning of a line that the box has not ended yet
         self._first = 0  # the process of the box that bubblewrap makes first
@@ -118,19 +119,16 @@ class Box:
         self._ready = False  # all that is left to be done is to execute the program
         self._trouble = ""  # a fault, unless a limit that was hit is the reason
 
-    def run(self, streams: inside.Streams) -> BoxReport:
-        """Start the engine on ``streams``, watch over it, end it, and report."""
+    def run(self, streams: inside.Streams) -> tuple[BoxEnd, str]:
+        """Start the engine on ``streams``, watch over it and end it; return its end or a fault."""
         meter = self._meter
         with contextlib.closing(meter):
             self._watch_over(streams)
-            meter.finish(self._report.status)
-        fault = self._report.fault or ("" if meter.hit else self._trouble)
-        return self._report._replace(
-            fault=fault, hit=meter.hit, memory=meter.memory, cpu=meter.cpu
-        )
+            meter.finish(self._end.status)
+        fault = self._fault or ("" if meter.hit else self._trouble)
+        return self._end._replace(hit=meter.hit, memory=meter.memory, cpu=meter.cpu), fault
 
     def _watch_over(self, streams: inside.Streams) -> None:
-        """Run the engine until nothing of it is left."""
         level = self._plan.level
         reading, status = os.pipe()
         waiting, block = os.pipe()  # the box goes on when there is a byte to be read
@@ -144,7 +142,7 @@ class Box:
                 os.close(descriptor)
         try:
             self._attend(reading, block)
-            if self._is_late(_LONG_START) and not self._report.unstarted:
+            if self._is_late(_LONG_START) and not self._end.unstarted:
                 self._trouble = self._trouble or "it could not be made in time"
         finally:
             if self._meter.hit:
@@ -168,7 +166,7 @@ class Box:
         size, files = self._plan.own
         patience = _LONGEST_START + size / _COPIED[0] + files / _COPIED[1]
         meter = self._meter
-        while self._report.status is None and not meter.hit and not self._is_late(patience):
+        while self._end.status is None and not meter.hit and not self._is_late(patience):
             pause = max(0, meter.due - time.monotonic()) * 1000
             ready = [number for number, _ in self._poll.poll(pause)]
             if descriptor in ready and not self._read_status(descriptor, block):
@@ -181,7 +179,6 @@ class Box:
                 meter.look()
 
     def _is_late(self, seconds: float) -> bool:
-        """Whether the box has not been made after so long a time."""
         return not self._ready and time.monotonic() > self._begun + seconds
 
     def _read_status(self, descriptor: int, block: int) -> bool:
@@ -193,7 +190,7 @@ class Box:
                 self._take(word, value, block)
         if not data:
             self._trouble = "it ended before the engine did"
-        return bool(data) and not self._report.unstarted and not self._report.fault
+        return bool(data) and not self._end.unstarted and not self._fault
 
     def _take(self, word: str, value: str, block: int) -> None:
         """Take in one fact; ``block``: what bubblewrap waits for after the first one."""
@@ -212,9 +209,9 @@ class Box:
             code = int(value)
             self._note_end(128 - code if 128 < code < 128 + signal.NSIG else code)
         elif word == "unstarted":
-            self._report = self._report._replace(unstarted=value)
+            self._end = self._end._replace(unstarted=value)
         elif word == "fault":
-            self._report = self._report._replace(fault=value)
+            self._fault = value
 
     def _fill(self) -> bool:
         """Copy into the new folders of the box; return whether that could be done."""
@@ -229,7 +226,7 @@ class Box:
                     if stopping.poll(0):
                         return False
         except OSError as error:
-            self._take("fault", f"a folder cannot be filled: {error.strerror}", -1)
+            self._fault = f"a folder cannot be filled: {error.strerror}"
             return False
         self._let_go()
         self._ready = True
@@ -256,18 +253,18 @@ class Box:
         except (ProcessLookupError, FileNotFoundError):
             return False  # bubblewrap has failed already, which will show
         except OSError as error:
-            self._take("fault", f"limits cannot be set: {error.strerror}", -1)
+            self._fault = f"limits cannot be set: {error.strerror}"
             return False
         return True
 
     def _note_end(self, status: int) -> None:
-        self._report = self._report._replace(status=status)
+        self._end = self._end._replace(status=status)
         if self._plan.level < 3:  # bubblewrap ends the others before we could look
             # A daemon that changes its parent while we walk the tree is missed in one walk.
             walks = [[one for one in watch.tree() if not one.dead] for _ in range(2)]
             own = watch.OWN_PROCESSES[self._plan.level]
             names = tuple(process.name for process in max(walks, key=len)[own:])
-            self._report = self._report._replace(leftovers=names)
+            self._end = self._end._replace(leftovers=names)
 
 
 def _facts(line: str) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from harness.typed import NamedTuple
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READABLE = 0o500
 _CHANGEABLE = 0o700
+_HAS_MARKS = hasattr(os, "O_PATH")  # descriptors of what may be shut, on Linux alone
 
 
 class TreeEntry(NamedTuple):
@@ -106,10 +107,7 @@ def names(folder: int) -> list[str]:
 
 def _enter(folder: int, name: str, mode: int) -> int:
     """Return a descriptor of the folder ``name``, opened to us first; -1 if it is not there."""
-    return _enter_marked(folder, name, mode) if _HAS_MARKS else _enter_named(folder, name, mode)
-
-
-_HAS_MARKS = hasattr(os, "O_PATH")  # descriptors of what may be shut, on Linux alone
+    return (_enter_marked if _HAS_MARKS else _enter_named)(folder, name, mode)
 
 
 def _enter_named(folder: int, name: str, mode: int) -> int:
@@ -227,11 +225,9 @@ def _clear(folder: int, top: int, prefix: str) -> list[str]:
     return moved
 
 
-# --- Copies of folders, in which engines may write: a new one for each start, gone with its box --
-# A submission may hold anything. Links are copied, never followed; what is neither a file nor a
+# Copies of folders, in which engines may write: a new one for each start, gone with its box. A
+# submission may hold anything. Links are copied, never followed; what is neither a file nor a
 # folder nor a link is left out, and so is what cannot be read.
-
-
 MOST_BYTES = 256 << 20  # a folder with more is shown as it is, and cannot be written
 MOST_FILES = 50_000
 _PAGE = 4096

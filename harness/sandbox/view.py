@@ -5,8 +5,6 @@ them, ``pyvenv.cfg`` beside them. What a submission holds decides nothing: a box
 whatever a student has put there.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat
@@ -288,25 +286,21 @@ def _within(
         for outer in shown_paths
         if is_within(path, os.path.realpath(outer))
     }
-    searched = tuple(path for path in shown_paths if path != submission)
-    return tuple(sorted(found | _other_names(real, searched)))
-
-
-def _other_names(files: set[str], paths: tuple[str, ...]) -> set[str]:
-    """Return hard links, in what is shown outside /usr, to files that have several names."""
     several = {
         (path.stat().st_dev, path.stat().st_ino)
-        for path in map(Path, files)
+        for path in map(Path, real)
         if path.is_file() and path.stat().st_nlink > 1
     }
-    outer = [path for path in paths if several and not path.startswith(("/usr", "/etc", "/nix"))]
-    return {
-        f"{folder}/{entry.path}"
-        for folder in outer
-        for entry in untrusted_folders.walk(folder, mode=0)
-        if stat.S_ISREG(entry.status.st_mode)
-        and (entry.status.st_dev, entry.status.st_ino) in several
-    }
+    # Search what is shown outside /usr for hard links to files that have several names.
+    for folder in shown_paths if several else ():
+        if folder != submission and not folder.startswith(("/usr", "/etc", "/nix")):
+            found |= {
+                f"{folder}/{entry.path}"
+                for entry in untrusted_folders.walk(folder, mode=0)
+                if stat.S_ISREG(entry.status.st_mode)
+                and (entry.status.st_dev, entry.status.st_ino) in several
+            }
+    return tuple(sorted(found))
 
 
 _LINKS = {

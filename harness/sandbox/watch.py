@@ -11,11 +11,11 @@ import struct
 import time
 from collections.abc import Callable
 
-from harness.options import CPU_SECONDS, GIB
+from harness.options import CPU_SECONDS, GIB, Limit
 from harness.processes import descendants, read
 from harness.sandbox import cgroup, landlock, memory, untrusted_folders
 from harness.sandbox.memory import ProcessStat
-from harness.sandbox.plan import Hit, LaunchPlan, Watched
+from harness.sandbox.plan import LaunchPlan, Watched
 from harness.typed import NamedTuple
 
 _TYPE_SOFTWARE, _TASK_CLOCK = 1, 1
@@ -91,8 +91,7 @@ class Estimate:
         """Take in a look that comes ``pause`` seconds after the one before; return the loss."""
         for pid, one in samples.items():
             self._charged[pid] = self._charged.get(pid, 0.0) + pause * one.busy
-        gone = self._before.keys() - samples.keys()
-        for pid in gone:
+        for pid in self._before.keys() - samples.keys():
             last = self._before[pid]
             self._lost += max(self._charged.pop(pid), last.own) + last.waited
         known = samples.keys() & self._before.keys()
@@ -122,16 +121,6 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-class Usage(NamedTuple):
-    """Resource usage of a box at one moment."""
-
-    memory: int
-    cpu: float
-    processes: int
-    scratch: int
-    scratch_files: int
-
-
 def tree() -> list[ProcessStat]:
     """Return the figures of all processes below this one, parents before their children."""
     return processes(descendants(os.getpid()))
@@ -155,7 +144,7 @@ class Meter:
         group.allow(plan.watched.memory, plan.threads)
         self.memory = 0
         self.cpu = 0.0
-        self.hit: Hit | None = None
+        self.hit: Limit | None = None
         self._plan = plan
         self._group = group
         self._limits = group.keep_polled(plan.watched)
@@ -187,7 +176,7 @@ class Meter:
         look = memory.MemoryLook(self._limits.memory, scratch, self._shared, closely)
         held = memory.measure_held(engine, look)
         cpu = self._measure_cpu(samples)
-        usage = Usage(held, cpu, len(engine), *self._add_up(size, files))
+        usage = Watched(held, cpu, len(engine), *self._add_up(size, files))
         self._is_much = held > self._limits.memory / 2
         self.memory = max(self.memory, held)
         self.cpu = max(self.cpu, cpu)
@@ -200,14 +189,14 @@ class Meter:
         self.cpu = max(self.cpu, self._clock.seconds() or 0.0, dead)
         self.hit = self.hit or self._group.hit()
         if not self.hit and status == -signal.SIGXCPU:  # the kernel ended it
-            self.hit = "time", self.cpu, self._plan.watched.cpu, CPU_SECONDS
+            self.hit = Limit("time", self.cpu, self._plan.watched.cpu, CPU_SECONDS)
         elif not self.hit and status == -signal.SIGXFSZ:
             soft = {kind: soft for kind, soft, _ in self._plan.rlimits}
             size = soft[resource.RLIMIT_FSIZE]  # no file gets larger
-            self.hit = "disk", size, size, "bytes"
+            self.hit = Limit("disk", size, size, "bytes")
         if not self.hit:  # what was written at the last moment counts, too: nothing held it
             self._disk = self._measure_disk([])
-            self.hit = find_exceeded(Usage(0, 0.0, 0, *self._add_up(0, 0)), self._limits)
+            self.hit = find_exceeded(Watched(0, 0.0, 0, *self._add_up(0, 0)), self._limits)
         self.memory = self._group.peak() or self.memory
 
     def close(self) -> None:
@@ -256,7 +245,7 @@ def _cpu_of_the_dead() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def find_exceeded(usage: Usage, limits: Watched) -> Hit | None:
+def find_exceeded(usage: Watched, limits: Watched) -> Limit | None:
     """Return the limit that was hit, if any."""
     table = (
         ("memory", usage.memory, limits.memory, "bytes", 1),
@@ -268,7 +257,7 @@ def find_exceeded(usage: Usage, limits: Watched) -> Hit | None:
     )
     for name, reached, allowed, unit, over in table:
         if allowed and reached >= allowed + over:
-            return name, reached, allowed, unit
+            return Limit(name, reached, allowed, unit)
     return None
 
 

@@ -94,11 +94,7 @@ ROUTES = (
 
 
 def application(service: Service) -> FastAPI:
-    """Return the application.
-
-    Raises:
-        RuntimeError: a route declares no access rule.
-    """
+    """Return the application; raises RuntimeError if a route declares no access rule."""
     # The schema has a route of its own, with a rule like all others.
     app = FastAPI(
         title="gtp-harness", version=__version__, openapi_url=None, docs_url=None, redoc_url=None

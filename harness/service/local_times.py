@@ -55,16 +55,14 @@ def describe_logged_date(text: str) -> str:
 
 def describe_time(local: datetime.datetime) -> str:
     """Return a time to the minute; without a zone it is the server's."""
-    aware = local if local.tzinfo else add_zone(local)
-    return ShownTime.of(aware, "%H:%M %Z", has_distance=True)
+    return ShownTime.of(local if local.tzinfo else add_zone(local), "%H:%M %Z", has_distance=True)
 
 
 def describe_moment(seconds: float) -> str:
     """Return a time since 1970 to the second; empty for 0."""
     if not seconds:
         return ""
-    aware = datetime.datetime.fromtimestamp(seconds).astimezone()
-    return ShownTime.of(aware, "%H:%M:%S %Z")
+    return ShownTime.of(datetime.datetime.fromtimestamp(seconds).astimezone(), "%H:%M:%S %Z")
 
 
 def describe_stamp(stamp: str) -> str:

@@ -66,11 +66,7 @@ def first_link(settings: Settings) -> str:
 
 
 def serve(settings: Settings, open_socket: socket.socket) -> None:
-    """Serve until a signal ends this process.
-
-    Raises:
-        ServerError: a process of it dies again and again.
-    """
+    """Serve until a signal; raises ServerError if a process of it dies again and again."""
     parts: list[_ServicePart] = []
     try:
         with open_socket:

@@ -122,11 +122,7 @@ class Settings(NamedTuple):
 
 
 def read_address(settings: Settings) -> SplitResult:
-    """Return the parts of the address by which people reach a service.
-
-    Raises:
-        UsageError: no links can begin with it.
-    """
+    """Return the parts of a service's own address; raises UsageError if no link can have it."""
     parts, port = urlsplit(""), None
     with contextlib.suppress(ValueError):
         parts = urlsplit(settings.base)

@@ -1,10 +1,10 @@
 """The building blocks of specifications, independent of any assignment.
 
-:mod:`~harness.vocabulary` and :mod:`~harness.vocabulary.answer_forms` of answers;
-:mod:`~harness.vocabulary.wordings` that answers depend on, and
-:mod:`~harness.vocabulary.transformations` that leave them known; what tests are made about
-(:mod:`~harness.vocabulary.scenes`, :mod:`~harness.vocabulary.scenes`), and what is said to an
-engine (:mod:`~harness.vocabulary.conversations`, :mod:`~harness.vocabulary.conversations`).
+:mod:`~harness.vocabulary.answer_forms` of answers; :mod:`~harness.vocabulary.wordings`, and facts
+that answers depend on; :mod:`~harness.vocabulary.transformations` that leave them known; what
+tests are made about (:mod:`~harness.vocabulary.scenes`,
+:mod:`~harness.vocabulary.made_positions`), and what is said to an engine
+(:mod:`~harness.vocabulary.conversations`).
 Nothing is started.
 """
 
@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from harness.typed import NamedTuple
 from oracle.position import GTP_LETTERS
-
-# --- Kinds of boards, one for each game ----------------------------------------------------------
 
 
 class BoardKind(NamedTuple):

@@ -38,17 +38,9 @@ def literally(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text).replace("\n", r"\n")
 
 
-def _keep(text: str) -> str:
-    return text
-
-
 def _lower(text: str) -> str:
     """Return small letters for those of ASCII, which are all that ``(?i)`` knows."""
     return text.encode("utf-8", "surrogateescape").lower().decode("utf-8", "surrogateescape")
-
-
-def _any_case(text: str) -> str:
-    return f"(?i){literally(text)}" if _lower(text) != text.upper() else literally(text)
 
 
 def _cases(text: str) -> tuple[str, ...]:
@@ -56,37 +48,24 @@ def _cases(text: str) -> tuple[str, ...]:
     return text, _NAMED.sub(lambda m: m[0].lower(), text), _NAMED.sub(lambda m: m[0].upper(), text)
 
 
-def _score(text: str) -> str:
-    """Return a score without the fraction of a whole number: ``B+4`` for ``B+4.0``."""
-    whole = _WHOLE_SCORE.fullmatch(text)
-    return whole[1] if whole else text
-
-
-def _score_expression(text: str) -> str:
-    whole = _WHOLE_SCORE.fullmatch(text)
-    return literally(whole[1]) + r"(\.0)?" if whole else literally(text)
-
-
-def _score_samples(text: str) -> tuple[str, ...]:
-    whole = _WHOLE_SCORE.fullmatch(text)
-    return (text, whole[1], f"{whole[1]}.0") if whole else (text,)
-
-
-def _picture(text: str) -> str:
-    """Return a picture without blanks in the empty line, which a reply cannot have empty."""
-    return _SOLE_BLANKS.sub("", text)
-
-
-def _picture_expression(text: str) -> str:
-    return literally(_picture(text)).replace(r"\n\n", r"\n *\n")
-
-
-EXACT = AnswerForm(_keep, literally, lambda text: (text,))
-CASELESS = AnswerForm(_lower, _any_case, _cases)
-SCORE = AnswerForm(_score, _score_expression, _score_samples)
+EXACT = AnswerForm(lambda text: text, literally, lambda text: (text,))
+CASELESS = AnswerForm(
+    _lower,
+    lambda text: f"{'(?i)' if _lower(text) != text.upper() else ''}{literally(text)}",
+    _cases,
+)
+# A score without the fraction of a whole number: ``B+4`` for ``B+4.0``.
+SCORE = AnswerForm(
+    lambda text: w[1] if (w := _WHOLE_SCORE.fullmatch(text)) else text,
+    lambda text: (
+        literally(w[1]) + r"(\.0)?" if (w := _WHOLE_SCORE.fullmatch(text)) else literally(text)
+    ),
+    lambda text: (text, w[1], f"{w[1]}.0") if (w := _WHOLE_SCORE.fullmatch(text)) else (text,),
+)
+# A picture without blanks in the empty line, which a reply cannot have empty.
 PICTURE = AnswerForm(
-    _picture,
-    _picture_expression,
+    lambda text: _SOLE_BLANKS.sub("", text),
+    lambda text: literally(_SOLE_BLANKS.sub("", text)).replace(r"\n\n", r"\n *\n"),
     lambda text: (text, _SOLE_BLANKS.sub("  ", text)),
 )
 # A move where any legal one will do. Which are legal, the answer alone does not tell.

@@ -33,21 +33,14 @@ def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
         if moment.move not in places or taken.bit_count() < moment.taken.bit_count():
             continue
         before = StoneBits(*(_cut_mask(mask, places) for mask in moment.before))
-        move = places[moment.move]
-        after = _after(size, before, moment.color, move)
-        if after and before.stones & ~after.stones == taken:
-            return _keep_history(moment, size)._replace(before=before, board=after, move=move)
+        move, color, shape = places[moment.move], moment.color, grid(size)
+        mine, theirs = before.of(color), before.of(3 - color)
+        if any(find_captured_of_both(shape, *before)) or not is_legal(shape, mine, theirs, move):
+            continue
+        board = sides(color, *play(shape, mine, theirs, move))
+        if before.stones & ~board.stones == taken:
+            return _keep_history(moment, size)._replace(before=before, board=board, move=move)
     return None
-
-
-def _after(size: int, before: StoneBits, color: int, move: int) -> StoneBits | None:
-    """Return the board after a move on a cut board; None where that is not a legal one."""
-    shape, mine, theirs = grid(size), before.of(color), before.of(3 - color)
-    if any(find_captured_of_both(shape, *before)):
-        return None
-    if not is_legal(shape, mine, theirs, move):
-        return None
-    return sides(color, *play(shape, mine, theirs, move))
 
 
 def _keep_history(moment: SceneMoment, size: int) -> SceneMoment:
@@ -269,28 +262,23 @@ def in_turn(random: Random, moment: SceneMoment) -> SceneMoment:
     """
     color = moment.color if moment.move else moment.to_play
     board = moment.before
+    shape = moment.shape
     while missing := board.black.bit_count() - board.white.bit_count() - (color - 1):
-        point = _lonely(random, moment.shape, board, moment.move, 1 if missing < 0 else 2)
-        if not point:
+        more = 1 if missing < 0 else 2
+        free = shape.full & ~board.stones & ~moment.move
+        rows = board.stones | neighbours(shape, board.stones)
+        beside = rows | rows << shape.stride | rows >> shape.stride
+        for bits in (free & ~beside, free):
+            points = [bit for bit in each_bit(bits) if not fives(shape, board.of(more) | bit)]
+            if points:
+                break
+        else:
             return moment
-        board = add_stones(board, 1 if missing < 0 else 2, point)
+        board = add_stones(board, more, random.choice(points))
     if not moment.move:
         return board_moment("gomoku", moment.size, board, moment.color)
     whole = add_stones(board, color, moment.move)
     return after("gomoku", moment.size, board, color, moment.move, whole)
-
-
-def _lonely(random: Random, shape: Grid, board: StoneBits, keep: int, color: int) -> int:
-    """Return a point for another stone, 0 if there is none."""
-    free = shape.full & ~board.stones & ~keep
-    rows = board.stones | neighbours(shape, board.stones)
-    beside = rows | rows << shape.stride | rows >> shape.stride
-    places = [free & ~beside, free]
-    for bits in places:
-        points = [bit for bit in each_bit(bits) if not fives(shape, board.of(color) | bit)]
-        if points:
-            return random.choice(points)
-    return 0
 
 
 # --- stones on a board -------------------------------------------------------------------------
@@ -303,11 +291,9 @@ def sides(color: int, stones: int, other_stones: int) -> StoneBits:
 
 def add_stones(board: StoneBits, color: int, bits: int) -> StoneBits:
     """Return the board with one color's stones added."""
-    return (
-        board._replace(black=board.black | bits)
-        if color == 1
-        else (board._replace(white=board.white | bits))
-    )
+    if color == 1:
+        return board._replace(black=board.black | bits)
+    return board._replace(white=board.white | bits)
 
 
 def without(board: StoneBits, bits: int) -> StoneBits:

@@ -205,8 +205,13 @@ def stones(
     has a liberty where its missing stone will lie, and a complete one its own. ``last`` is the
     color of the last stone, where it matters and that color has one.
     """
-    left = {color: _shuffle_points(mask, random) for color, mask in ((1, black), (2, white))}
-    color = _first(len(left[1]), len(left[2]), last)
+    left = {1: list(each_bit(black)), 2: list(each_bit(white))}
+    for bits in left.values():
+        random.shuffle(bits)
+    # That with more stones begins, else Black, unless Black is to be last.
+    color = 2 if len(left[2]) > len(left[1]) else 1
+    if last and len(left[1]) == len(left[2]):
+        color = 3 - last
     steps = []
     while left[1] or left[2]:
         color = color if left[color] else 3 - color
@@ -216,19 +221,6 @@ def stones(
         place = max(i for i, step in enumerate(steps) if step.command[5] == " BW"[last])
         steps.append(steps.pop(place))
     return steps
-
-
-def _shuffle_points(mask: int, random: Random) -> list[int]:
-    bits = list(each_bit(mask))
-    random.shuffle(bits)
-    return bits
-
-
-def _first(black: int, white: int, last: int) -> int:
-    """Return the color to begin: that with more stones, else Black, unless Black is to be last."""
-    if black == white:
-        return 3 - last if last else 1
-    return 1 if black > white else 2
 
 
 def up_to_last(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -245,9 +237,9 @@ def as_it_lies(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 
 def lay_stones(moment: SceneMoment) -> list[SceneCommand]:
     """Return the commands that lay the stones without playing, as few as possible."""
-    commands = []
+    commands = new_board(moment)
     for color, mask in zip("BW", moment.board, strict=True):
         if mask:
             words = " ".join(f"{color} {name}" for name in names(moment, mask))
             commands.append(SceneCommand(f"gogui-setup {words}"))
-    return [*new_board(moment), *commands]
+    return commands

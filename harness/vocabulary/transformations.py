@@ -7,6 +7,7 @@ fault on one side of the board, or with one color, fails the images of one kind 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from random import Random
 from typing import NamedTuple, Protocol
 
@@ -27,12 +28,11 @@ from oracle.position import (
     parse_vertex,
     vertex,
 )
-from oracle.symmetry import ALL, image
+from oracle.symmetry import ALL, FLIP, MIRROR, TURN, image
 
 SYMMETRY, COLORS, LARGER, ORDER = KINDS = ("symmetry", "colors", "larger", "order")
 _LARGEST = 19  # what programs for people's boards know
 _GROWTH = (1, 2, 3)  # rows and columns
-_MIRROR, _FLIP, _TURN = 1, 2, 4
 
 
 class Transformation(NamedTuple):
@@ -45,9 +45,9 @@ class Transformation(NamedTuple):
     def __str__(self) -> str:
         """As a phrase."""
         if self.kind == SYMMETRY:
-            done = ["left and right"] * (self.symmetry & _MIRROR > 0)
-            done += ["top and bottom"] * (self.symmetry & _FLIP > 0)
-            done += ["rows and columns"] * (self.symmetry & _TURN > 0)
+            done = ["left and right"] * (self.symmetry & MIRROR > 0)
+            done += ["top and bottom"] * (self.symmetry & FLIP > 0)
+            done += ["rows and columns"] * (self.symmetry & TURN > 0)
             return f"{', then '.join(done)} exchanged"
         if self.kind == LARGER:
             return f"on a board with {self.growth} more {plural(self.growth, 'row')} and columns"
@@ -123,39 +123,25 @@ def reorder(commands: list[str], random: Random) -> list[str]:
     its stones in any order.
     """
     done: list[str] = []
-    for start, end in _runs(commands):
-        run = [command.split() for command in commands[start:end]]
-        deal = _REORDERED.get(run[0][0])
-        done += deal(run, random) if deal else commands[start:end]
+    for _, row in groupby(commands, key=lambda command: command.partition(" ")[0]):
+        same = list(row)
+        run = [command.split() for command in same]
+        name = run[0][0]
+        if name == "play":
+            points: dict[int | None, list[str]] = {}
+            for words in run:
+                points.setdefault(color_of(words[1]), []).append(" ".join(words[2:]))
+            for own in points.values():
+                random.shuffle(own)
+            done += [f"play {words[1]} {points[color_of(words[1])].pop()}" for words in run]
+        elif name == "gogui-setup":
+            for words in run:
+                pairs = list(zip(words[1::2], words[2::2], strict=False))
+                random.shuffle(pairs)
+                done.append(" ".join([name, *(word for pair in pairs for word in pair)]))
+        else:
+            done += same
     return done
-
-
-def _runs(commands: list[str]) -> list[tuple[int, int]]:
-    """Return (first, end) of each row of commands of the same name."""
-    names = [command.partition(" ")[0] for command in commands]
-    starts = [i for i, name in enumerate(names) if not i or names[i - 1] != name]
-    return list(zip(starts, [*starts[1:], len(names)], strict=True))
-
-
-def _deal(run: list[list[str]], random: Random) -> list[str]:
-    points: dict[int | None, list[str]] = {}
-    for words in run:
-        points.setdefault(color_of(words[1]), []).append(" ".join(words[2:]))
-    for own in points.values():
-        random.shuffle(own)
-    return [f"play {words[1]} {points[color_of(words[1])].pop()}" for words in run]
-
-
-def _scatter(run: list[list[str]], random: Random) -> list[str]:
-    done = []
-    for words in run:
-        pairs = list(zip(words[1::2], words[2::2], strict=False))
-        random.shuffle(pairs)
-        done.append(" ".join([words[0], *(word for pair in pairs for word in pair)]))
-    return done
-
-
-_REORDERED = {"play": _deal, "gogui-setup": _scatter}
 
 
 # --- The beginning of a case file's scene, and other ways to ask its commands. Pure --------------

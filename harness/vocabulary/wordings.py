@@ -72,21 +72,13 @@ def file(session: Any, words: list[str]) -> Facts:
 _SCORE = re.compile(r"([BW])\+([0-9]+(?:\.[0-9]*[1-9])?)(?:\.0)?")
 
 
-def _nothing(_: str) -> str:
-    return ""
-
-
-def _no_words(_: str, __: str) -> str:
-    return ""
-
-
 class Wording(NamedTuple):
     """The words for one command."""
 
     question: str  # {0}, {1} … are its arguments, {with_komi} the komi where it is known
-    answer: Callable[[str], str] = _nothing  # "": the answer says it itself
+    answer: Callable[[str], str] = lambda _: ""  # "": the answer says it itself
     # How a wrong answer, the second one, differs from a right one; "" without words for it.
-    difference: Callable[[str, str], str] = _no_words
+    difference: Callable[[str, str], str] = lambda _, __: ""
 
 
 Wordings = Mapping[str, Wording]  # by the name of the command
@@ -127,10 +119,7 @@ def score_of(answer: str) -> float | None:
     if answer == "0":
         return 0.0
     found = _SCORE.fullmatch(answer)
-    if not found:
-        return None
-    points = float(found[2])
-    if isinf(points):
+    if not found or isinf(points := float(found[2])):
         return None
     return points if found[1] == "B" else -points
 

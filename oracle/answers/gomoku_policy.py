@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.answers.gomoku_rules import by_name, explain_result, orders
 from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
-from oracle.position import Point, Position, each_bit, opponent
+from oracle.position import Point, Position, each_bit, opponent, sides
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import almost_open_fours, long_lines, steps, window
 
@@ -29,7 +29,7 @@ def policy_moves(position: Position, color: int, policy: str = "rule_based") -> 
 
     Source: gomoku-policy.txt, "policy_moves".
     """
-    mine, theirs = _sides(position, color)
+    mine, theirs = sides(position, color)
     kind, moves = rules.POLICIES[policy](position.grid, mine, theirs)
     return kind, by_name(position.grid, moves)
 
@@ -48,7 +48,7 @@ def readings_policy_moves(
     others = list(orders(position, moves).items())[1:]
     readings |= {name: (kind, listed) for name, listed in others}
     if kind == rules.BLOCK_OPEN_FOUR:
-        shape, (_, theirs) = position.grid, _sides(position, color)
+        shape, (_, theirs) = position.grid, sides(position, color)
         stopping = [
             point
             for point in moves
@@ -70,7 +70,7 @@ def explain_policy_moves(
     Marked are the moves ``+``, the stones of the lines ``*``, and ``-`` the other points of the
     lines, which must be empty.
     """
-    mine, theirs = _sides(position, color)
+    mine, theirs = sides(position, color)
     kind, moves = rules.POLICIES[policy](position.grid, mine, theirs)
     if not kind:
         reason = explain_result(position)
@@ -188,7 +188,3 @@ def _point(position: Position, bit: int) -> Fact:
 
 def _points(name: str, position: Position, mask: int) -> Fact:
     return points(name, position.grid.points(mask))
-
-
-def _sides(position: Position, color: int) -> tuple[int, int]:
-    return position.stones(color), position.stones(opponent(color))

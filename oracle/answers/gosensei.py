@@ -6,10 +6,19 @@ The document asks for Black; every function answers for either color.
 from __future__ import annotations
 
 from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
-from oracle.position import BLACK, NAMES, SENSEI_LETTERS, Grid, Point, Position, opponent
+from oracle.position import BLACK, NAMES, SENSEI_LETTERS, Point, Position, opponent, sides
 from oracle.rules import go as rules
 from oracle.rules.flood import flood, flood_diagonally, neighbours, regions
 from oracle.sentences import listing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sized
+
+    Find = Callable[[Position, int], Sized]
+    Say = Callable[..., str]
+    Explain = Callable[..., Explanation]
+    EachReading = Callable[..., dict[str, int]]
 
 _LINES = ("rows", "columns")
 _REACH = 2  # rows or columns in which two eyes are near each other
@@ -18,18 +27,18 @@ EYE, FALSE_EYE, MISSING, SPACE, NO_SPACE = "e", "f", "!", "s", "n"  # marks
 
 def eyes(position: Position, color: int = BLACK) -> list[Point]:
     """Return the eyes, by gosensei.txt, "-eyes Options"."""
-    return position.grid.points(rules.eyes(*_board(position, color)))
+    return position.grid.points(rules.eyes(position.grid, *sides(position, color)))
 
 
 def two_eyes(position: Position, color: int = BLACK) -> list[Point]:
     """Return the eyes that have another within two rows or two columns ("-twoeyes Options")."""
-    return position.grid.points(rules.two_eyes(*_board(position, color)))
+    return position.grid.points(rules.two_eyes(position.grid, *sides(position, color)))
 
 
 def eye_spaces(position: Position, color: int = BLACK) -> list[list[Point]]:
     """Return the points of each eye space, by gosensei.txt, "-eyespaces Options"."""
     shape = position.grid
-    spaces = rules.eye_spaces(*_board(position, color))
+    spaces = rules.eye_spaces(position.grid, *sides(position, color))
     return [shape.points(space) for space in regions(shape, spaces)]
 
 
@@ -57,7 +66,7 @@ def eye_spaces_sentence(number: int, color: int = BLACK) -> str:
 
 def explain_eyes(position: Position, color: int = BLACK) -> Explanation:
     """Return the eyes, and of every false eye the diagonals that are missing."""
-    shape, mine, theirs = _board(position, color)
+    shape, (mine, theirs) = position.grid, sides(position, color)
     found = rules.eyes(shape, mine, theirs)
     false = position.empty & ~neighbours(shape, shape.full & ~mine) & ~found
     sentences = [Sentence("eyes", "Eyes: ", _names("eyes", eyes(position, color)), ".")]
@@ -89,7 +98,7 @@ def explain_two_eyes(position: Position, color: int = BLACK) -> Explanation:
 
 def explain_eye_spaces(position: Position, color: int = BLACK) -> Explanation:
     """Return each space's size, and why each other region that touches the color is not one."""
-    shape, mine, _ = _board(position, color)
+    shape, mine = position.grid, position.stones(color)
     spaces = eye_spaces(position, color)
     sentences = [Sentence("eye spaces", number("spaces", len(spaces), "eye space"), ".")]
     marks = {point: SPACE for space in spaces for point in space}
@@ -113,14 +122,13 @@ def readings_eyes(position: Position, color: int = BLACK) -> dict[str, int]:
 
 def readings_two_eyes(position: Position, color: int = BLACK) -> dict[str, int]:
     """Return the numbers by the letter ("2 rows or 2 columns") and by the example (and)."""
-    board = _board(position, color)
-    close = rules.close_two_eyes(*board).bit_count()
+    close = rules.close_two_eyes(position.grid, *sides(position, color)).bit_count()
     return {"rows or columns": len(two_eyes(position, color)), "rows and columns": close}
 
 
 def readings_eye_spaces(position: Position, color: int = BLACK) -> dict[str, int]:
     """Return the numbers with and without single points, and with diagonal links or not."""
-    shape, mine, theirs = _board(position, color)
+    shape, (mine, theirs) = position.grid, sides(position, color)
     numbers = {}
     for link, connect in (("rows and columns", flood), ("diagonals too", flood_diagonally)):
         spaces = rules.eye_spaces(shape, mine, theirs, connect)
@@ -128,11 +136,6 @@ def readings_eye_spaces(position: Position, color: int = BLACK) -> dict[str, int
         numbers[f"stones connect along {link}"] = _parts(position, spaces)
         numbers[f"stones connect along {link}; a single point is none"] = _parts(position, larger)
     return numbers
-
-
-def _board(position: Position, color: int) -> tuple[Grid, int, int]:
-    """Return what the rules take: the frame, this color's stones and the other's."""
-    return position.grid, position.stones(color), position.stones(opponent(color))
 
 
 def _name(name: str, point: Point) -> Fact:
@@ -164,9 +167,17 @@ def _company(point: Point, close: list[Point]) -> Sentence:
 
 def _why_open(position: Position, region: int, color: int) -> list[str | Fact]:
     """Return why a region that touches this color is not an eye space."""
-    shape, mine, theirs = _board(position, color)
+    shape, (mine, theirs) = position.grid, sides(position, color)
     beside = neighbours(shape, region)
     if beside & theirs:
         return ["it touches ", a_color("color", opponent(color)), " stones too"]
     chains = sum(1 for chain in regions(shape, mine) if chain & beside)
     return ["the stones around it are ", number("chains", chains, "separate chain")]
+
+
+# By name: what is found, the sentence for its number, why it is so, and the numbers by reading.
+OPTIONS: dict[str, tuple[Find, Say, Explain, EachReading]] = {
+    "eyes": (eyes, eyes_sentence, explain_eyes, readings_eyes),
+    "twoeyes": (two_eyes, two_eyes_sentence, explain_two_eyes, readings_two_eyes),
+    "eyespaces": (eye_spaces, eye_spaces_sentence, explain_eye_spaces, readings_eye_spaces),
+}

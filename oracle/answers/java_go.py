@@ -17,7 +17,7 @@ from oracle.explanation import (
     numbers,
     points,
 )
-from oracle.position import BLACK, NAMES, WHITE, Point, Position, opponent
+from oracle.position import BLACK, NAMES, WHITE, Point, Position, opponent, sides
 from oracle.rules import go
 from oracle.rules.flood import flood, neighbours, regions
 
@@ -45,8 +45,7 @@ def is_captured(position: Position, point: Point) -> bool:
 
 def prisoners_and_territory(position: Position, color: int) -> tuple[int, int]:
     """Return the masks of the opponent's stones to be taken off and of the territory after it."""
-    mine, theirs = position.stones(color), position.stones(opponent(color))
-    return go.prisoners_and_territory(position.grid, mine, theirs)
+    return go.prisoners_and_territory(position.grid, *sides(position, color))
 
 
 def score(position: Position, color: int) -> int:
@@ -66,8 +65,7 @@ def is_legal(position: Position, point: Point, color: int) -> bool:
     Source: java-go.txt, "Self Capture".
     """
     bit = _bit(position, point)
-    mine, theirs = position.stones(color), position.stones(opponent(color))
-    return go.is_legal(position.grid, mine, theirs, bit)
+    return go.is_legal(position.grid, *sides(position, color), bit)
 
 
 def explain_captured(position: Position, point: Point) -> Explanation:
@@ -118,8 +116,7 @@ def explain_legal(position: Position, point: Point, color: int) -> Explanation:
         stone = a_color("stone", position.color_at(point))
         parts = (a_point("point", point), " is occupied by a ", stone, " stone: not legal.")
         return Explanation([Sentence("occupied", *parts)])
-    shape, mine = position.grid, position.stones(color)
-    theirs = position.stones(opponent(color))
+    shape, (mine, theirs) = position.grid, sides(position, color)
     dead = go.find_taken(shape, mine, theirs, bit)
     free = go.liberties(shape, flood(shape, bit, mine), mine | theirs | bit)
     who = ("A ", a_color("color", color), " stone at ", a_point("point", point), " ")

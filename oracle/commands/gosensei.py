@@ -4,13 +4,12 @@ It needs no option of the other commands, so that it can stand beside a student'
 """
 
 import sys
-from collections.abc import Callable, Sized
 
 from oracle.answers import gosensei
 from oracle.boards import decode, read_bytes
 from oracle.boards.gosensei import draw_gosensei, parse_gosensei
 from oracle.errors import FormatError
-from oracle.position import Position
+from oracle.position import BLACK
 
 USAGE = """\
 usage: gosensei OPTION FILE
@@ -25,13 +24,7 @@ Each line of FILE is one stone: its color (b or w), column (a to i) and row (1 t
 Exit status: 0, or 1 with a message on standard error if the arguments or the file are wrong.
 """
 
-# What is counted, and the sentence for its number.
-_OPTIONS: dict[str, tuple[Callable[[Position], Sized], Callable[[int], str]]] = {
-    "-eyes": (gosensei.eyes, gosensei.eyes_sentence),
-    "-twoeyes": (gosensei.two_eyes, gosensei.two_eyes_sentence),
-    "-doubleeyes": (gosensei.two_eyes, gosensei.two_eyes_sentence),
-    "-eyespaces": (gosensei.eye_spaces, gosensei.eye_spaces_sentence),
-}
+_OPTIONS = {"-doubleeyes": "twoeyes", **{f"-{name}": name for name in gosensei.OPTIONS}}
 
 
 def main(arguments: list[str]) -> int:
@@ -52,6 +45,7 @@ def main(arguments: list[str]) -> int:
     except FormatError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    find, sentence = _OPTIONS[option]
-    sys.stdout.write(f"{draw_gosensei(position)}\n\n{sentence(len(find(position)))}\n")
+    find, sentence, _, _ = gosensei.OPTIONS[_OPTIONS[option]]
+    answer = sentence(len(find(position, BLACK)), BLACK)
+    sys.stdout.write(f"{draw_gosensei(position)}\n\n{answer}\n")
     return 0

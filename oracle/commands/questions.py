@@ -16,6 +16,7 @@ from oracle.position import (
     SENSEI_LETTERS,
     WHITE,
     Point,
+    Position,
     vertex,
 )
 
@@ -136,9 +137,8 @@ def legal_moves(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]
     """Return whether each move is legal, or all moves that are."""
     asked = ask.points(options.points, snapshot)
     if snapshot.game == "gomoku":
-        return [_in_gomoku(snapshot, point) for point in asked] or [_every_in_gomoku(snapshot)]
-    color = ask.color_to_play(options, snapshot)
-    return [_in_go(snapshot, point, color) for point in asked] or [_every_in_go(snapshot, color)]
+        return _legal_in_gomoku(snapshot.position, asked)
+    return _legal_in_go(snapshot, ask.color_to_play(options, snapshot), asked)
 
 
 def _one_move(point: Point, legal: bool, explanation: Explanation) -> Answer:
@@ -147,67 +147,48 @@ def _one_move(point: Point, legal: bool, explanation: Explanation) -> Answer:
     return Answer(f"legal {name}", text, legal, explanation)
 
 
-def _in_go(snapshot: Snapshot, point: Point, color: int) -> Answer:
+def _legal_in_go(snapshot: Snapshot, color: int, asked: list[Point]) -> list[Answer]:
     from oracle.answers import java_go
 
-    if _is_ko(snapshot, point, color):
-        return _one_move(
-            point, False, Explanation([Sentence("ko", _KO)], {point: java_go.SUBJECT})
-        )
-    legal = java_go.is_legal(snapshot.position, point, color)
-    return _one_move(point, legal, java_go.explain_legal(snapshot.position, point, color))
-
-
-def _every_in_go(snapshot: Snapshot, color: int) -> Answer:
-    from oracle.answers import java_go
-
-    position = snapshot.position
+    position, answers = snapshot.position, []
+    ko = snapshot.ko if color == snapshot.to_play else None
+    for point in asked:
+        is_legal = point != ko and java_go.is_legal(position, point, color)
+        why = Explanation([Sentence("ko", _KO)], {point: java_go.SUBJECT})
+        if point != ko:
+            why = java_go.explain_legal(position, point, color)
+        answers.append(_one_move(point, is_legal, why))
+    if answers:
+        return answers
     empty = position.grid.points(position.empty)
-    legal = [
-        point
-        for point in empty
-        if java_go.is_legal(position, point, color) and not _is_ko(snapshot, point, color)
-    ]
+    legal = [p for p in empty if p != ko and java_go.is_legal(position, p, color)]
     others = [point for point in empty if point not in legal]
     moves = number("moves", len(legal), "empty point is", "empty points are")
     rest = ("; not so ", points("others", others)) if others else ()
     reason = Sentence("legal", moves, " legal for ", a_color("color", color), *rest, ".")
-    marks = dict.fromkeys(others, _NOT)
     names = [vertex(point) for point in legal]
-    text = " ".join(names) or "none"
-    return Answer(f"legal {NAMES[color]}", text, names, Explanation([reason], marks))
+    explanation = Explanation([reason], dict.fromkeys(others, _NOT))
+    return [Answer(f"legal {NAMES[color]}", " ".join(names) or "none", names, explanation)]
 
 
-def _is_ko(snapshot: Snapshot, point: Point, color: int) -> bool:
-    return point == snapshot.ko and color == snapshot.to_play
-
-
-def _in_gomoku(snapshot: Snapshot, point: Point) -> Answer:
+def _legal_in_gomoku(position: Position, asked: list[Point]) -> list[Answer]:
     from oracle.answers import gomoku_rules
 
-    position = snapshot.position
-    legal = point in gomoku_rules.legal_moves(position)
-    stone = position.color_at(point)
-    if stone:
-        who = a_color("stone", stone)
-        occupied = (a_point("point", point), " is occupied by a ", who, " stone.")
-        return _one_move(point, legal, Explanation([Sentence("occupied", *occupied)]))
-    return _one_move(point, legal, gomoku_rules.explain_legal_moves(position))
-
-
-def _every_in_gomoku(snapshot: Snapshot) -> Answer:
-    from oracle.answers import gomoku_rules
-
-    position = snapshot.position
-    names = _lower(gomoku_rules.legal_moves(position))
+    answers = []
+    legal, why = gomoku_rules.legal_moves(position), gomoku_rules.explain_legal_moves(position)
+    for point in asked:
+        reason = why
+        if stone := position.color_at(point):
+            who = a_color("stone", stone)
+            parts = (a_point("point", point), " is occupied by a ", who, " stone.")
+            reason = Explanation([Sentence("occupied", *parts)])
+        answers.append(_one_move(point, point in legal, reason))
+    if answers:
+        return answers
+    names = _lower(legal)
     readings = gomoku_rules.readings_legal_moves(position)
-    return Answer(
-        "legal",
-        " ".join(names) or "none",
-        names,
-        gomoku_rules.explain_legal_moves(position),
-        {name: " ".join(_lower(moves)) or "none" for name, moves in readings.items()},
-    )
+    by_reading = {name: " ".join(_lower(moves)) or "none" for name, moves in readings.items()}
+    return [Answer("legal", " ".join(names) or "none", names, why, by_reading)]
 
 
 def _lower(moves: list[Point]) -> list[str]:
@@ -222,8 +203,7 @@ def _add_legal_options(parser: OptionParser) -> None:
 
 # --- eyes ----------------------------------------------------------------------------------------
 
-# Names on the command line, and in :mod:`oracle.answers.gosensei`.
-_EYES = {"eyes": "eyes", "twoeyes": "two_eyes", "eyespaces": "eye_spaces"}
+_EYES = ("eyes", "twoeyes", "eyespaces")
 
 
 def eyes(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
@@ -233,14 +213,12 @@ def eyes(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
         raise OracleError(f"the columns A to I are not enough for a board of {columns}")
     from oracle.answers import gosensei
 
-    board, answers = (snapshot.position, options.color or BLACK), []
+    position, color, answers = snapshot.position, options.color or BLACK, []
     for name in [options.only] if options.only else _EYES:
-        asked = _EYES[name]
-        number = len(getattr(gosensei, asked)(*board))
-        sentence = getattr(gosensei, f"{asked}_sentence")(number, board[1])
-        reason = getattr(gosensei, f"explain_{asked}")(*board)
-        readings = _as_text(getattr(gosensei, f"readings_{asked}")(*board))
-        answers.append(Answer(name, sentence, number, reason, readings))
+        find, sentence, explain, readings = gosensei.OPTIONS[name]
+        number, reason = len(find(position, color)), explain(position, color)
+        by_reading = _as_text(readings(position, color))
+        answers.append(Answer(name, sentence(number, color), number, reason, by_reading))
     return answers
 
 

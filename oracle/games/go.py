@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from oracle.errors import IllegalMove
 from oracle.games import History, Moment
-from oracle.position import BLACK, WHITE, Move, Point, Position, grid, opponent
+from oracle.position import BLACK, WHITE, Move, Point, Position, grid, opponent, sides
 from oracle.rules.flood import flood, neighbours
 from oracle.rules.go import find_captured, find_taken, is_legal, legal_among
 
@@ -38,15 +38,11 @@ class GoState(Moment):
         self.ko = ko
         self.prisoners = prisoners
 
-    def sides(self, color: int) -> tuple[int, int]:
-        """Return the stones of a color and those of its opponent."""
-        return self.position.stones(color), self.position.stones(opponent(color))
-
     def after(self, color: int, point: Point) -> GoState:
         """Return the state after a legal stone."""
         shape = self.position.grid
         stone = shape.bit(point)
-        mine, theirs = self.sides(color)
+        mine, theirs = sides(self.position, color)
         beside = neighbours(shape, stone)
         prisoners = find_taken(shape, mine, theirs, stone) if beside & theirs else 0
         mine, theirs = mine | stone, theirs & ~prisoners
@@ -69,7 +65,7 @@ class GoState(Moment):
         first, and then its own.
         """
         shape, stone = self.position.grid, self.position.grid.bit(point)
-        mine, theirs = self.sides(color)
+        mine, theirs = sides(self.position, color)
         mine, theirs = mine | stone, theirs & ~stone
         prisoners = find_taken(shape, mine, theirs, stone)
         theirs &= ~prisoners
@@ -127,7 +123,7 @@ class GoGame(History[GoState]):
         It would not where it took more than the one stone.
         """
         now = self._states[-1]
-        retaken = find_taken(self.position.grid, *now.sides(now.to_play), now.ko)
+        retaken = find_taken(self.position.grid, *sides(now.position, now.to_play), now.ko)
         return retaken.bit_count() == 1 and now.ko != 0
 
     def prisoners(self, color: int) -> int:
@@ -156,7 +152,7 @@ class GoGame(History[GoState]):
             return "occupied"
         if stone == now.ko and color == now.to_play:
             return "ko"
-        return None if is_legal(shape, *now.sides(color), stone) else "suicide"
+        return None if is_legal(shape, *sides(now.position, color), stone) else "suicide"
 
     def is_legal(self, color: int, point: Point) -> bool:
         """Whether the rules allow this stone now, ko included."""
@@ -165,7 +161,7 @@ class GoGame(History[GoState]):
     def legal_moves(self, color: int) -> int:
         """Return the mask of the points where the rules allow this color a stone now."""
         now, position = self._states[-1], self.position
-        allowed = legal_among(position.grid, *now.sides(color), position.empty)
+        allowed = legal_among(position.grid, *sides(now.position, color), position.empty)
         return allowed & ~now.ko if color == now.to_play else allowed
 
     def play(self, color: int, point: Point | None) -> int:

@@ -9,7 +9,7 @@ from oracle.gtp import common, protocol
 from oracle.gtp.common import Session
 from oracle.gtp.protocol import Engine
 from oracle.komi import plain_text
-from oracle.position import WHITE, Grid, Point, Position, color_of, opponent, vertex
+from oracle.position import WHITE, Grid, Point, Position, color_of, sides, vertex
 from oracle.rules.flood import flood, neighbours
 from oracle.rules.go import fixed_points, most_fixed
 
@@ -237,9 +237,7 @@ def random_move(game: GoGame, color: int, random: Random) -> Point | None:
     from oracle.rules.go import eyes
 
     shape = game.position.grid
-    mine = game.position.stones(color)
-    theirs = game.position.stones(opponent(color))
-    sensible = game.legal_moves(color) & ~eyes(shape, mine, theirs)
+    sensible = game.legal_moves(color) & ~eyes(shape, *sides(game.position, color))
     return random.choice(shape.points(sensible)) if sensible else None
 
 

@@ -87,21 +87,9 @@ def analyze_commands(session: GosenseiSession, words: list[str]) -> str:
     )
 
 
-_BOARD = common.position
 QUESTIONS: Questions = {
-    "eyes": (_BOARD, answers.explain_eyes, answers.readings_eyes, answers.eyes_sentence),
-    "twoeyes": (
-        _BOARD,
-        answers.explain_two_eyes,
-        answers.readings_two_eyes,
-        answers.two_eyes_sentence,
-    ),
-    "eyespaces": (
-        _BOARD,
-        answers.explain_eye_spaces,
-        answers.readings_eye_spaces,
-        answers.eye_spaces_sentence,
-    ),
+    name: (common.position, explain, readings, sentence)
+    for name, (_, sentence, explain, readings) in answers.OPTIONS.items()
 }
 
 COMMANDS: Table = {

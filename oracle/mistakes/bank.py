@@ -21,6 +21,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from oracle.gtp import protocol
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -55,6 +57,33 @@ def crash_without(points: int, right: Callable[..., Any], session: Any, argument
     if points:
         return right(session, argument)
     raise Crash("IndexError: list index out of range")
+
+
+def last_state(session: Any) -> Any:
+    """Return the game's last moment, which a mistake may change behind its back."""
+    return session.game._states[-1]
+
+
+def keep_state(attribute: str) -> Callable[..., str]:
+    """Return a command after which the game's last moment has an attribute as before it."""
+
+    def command(right: Command, session: Any, words: list[str]) -> str:
+        kept = getattr(last_state(session), attribute)
+        answer = right(session, words)
+        setattr(last_state(session), attribute, kept)
+        return answer
+
+    return command
+
+
+def keep_captured(right: Command, session: Any, words: list[str]) -> str:
+    """Play a stone, and leave on the board what it takes."""
+    before = session.game.position
+    answer = right(session, words)
+    color, point = protocol.color(words, 0), protocol.move(words, 1)
+    if point is not None:
+        last_state(session).position = before.place(point, color)
+    return answer
 
 
 # --- the reference engine in parts -------------------------------------------------------------

@@ -6,7 +6,7 @@ from oracle.answers.go_scoring import NEUTRAL, Region, empty_regions
 from oracle.errors import GtpError
 from oracle.gtp import protocol
 from oracle.komi import exact, plain_text
-from oracle.mistakes.bank import EnginePart, Hang, Route, Shelf, part
+from oracle.mistakes.bank import EnginePart, Hang, Route, Shelf, keep_captured, last_state, part
 from oracle.position import BLACK, WHITE, Point, Position, opponent
 
 TYPE_CHECKING = False
@@ -246,9 +246,8 @@ def board_changed_by_score(right: Command, session: GoSession, words: list[str])
     answer = right(session, words)
     for region in empty_regions(session.game.position):
         for point in region.points:
-            color = region.owner or WHITE
-            now = session.game._states[-1]
-            now.position = now.position.place(point, color)
+            now = last_state(session)
+            now.position = now.position.place(point, region.owner or WHITE)
     return answer
 
 
@@ -260,21 +259,12 @@ def points_add_up(right: Callable[..., int], session: GoSession, position: Posit
     return int(memory["lead"])
 
 
-@mistake("clear_board")
-def state_kept_after_clear_board(session: GoSession, words: list[str]) -> str:
-    """As if clear_board left the stones on the board."""
-    return ""
-
-
-@mistake("play")
-def captured_stones_stay(right: Command, session: GoSession, words: list[str]) -> str:
-    """As if captured stones stayed on the board."""
-    before = session.game.position
-    answer = right(session, words)
-    color, point = protocol.color(words, 0), protocol.move(words, 1)
-    if point is not None:
-        session.game._states[-1].position = before.place(point, color)
-    return answer
+SHELF.add_rows(
+    ("clear_board", "state-kept-after-clear-board",
+     "As if clear_board left the stones on the board.",
+     lambda session, words: ""),
+    ("play", "captured-stones-stay", "As if captured stones stayed on the board.", keep_captured),
+)  # fmt: skip
 
 
 @mistake("play")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from oracle.errors import VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, moves_text, policy_text
-from oracle.mistakes.bank import EnginePart, Route, part
+from oracle.mistakes.bank import EnginePart, Route, last_state, part
 from oracle.position import (
     BLACK,
     EMPTY,
@@ -15,6 +15,7 @@ from oracle.position import (
     color_of,
     opponent,
     parse_vertex,
+    sides,
     vertex,
 )
 from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
@@ -22,8 +23,6 @@ from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from oracle.games.gomoku import GomokuState
 
     Windows = tuple[int, int, int, int]
 
@@ -116,11 +115,6 @@ def gap(windows: Windows, step: int) -> int:
     """Return the gaps of the threes with a gap."""
     _, third, fourth, _ = windows
     return third << 2 * step | fourth << 3 * step
-
-
-def last_state(session: GomokuSession) -> GomokuState:
-    """Return the game's last moment, which a mistake may change behind its back."""
-    return session.game._states[-1]
 
 
 # --- play --------------------------------------------------------------------------------------
@@ -226,8 +220,7 @@ class PolicyBoard:
     def __init__(self, session: GomokuSession, color: int) -> None:
         position = session.game.position
         self.grid: Grid = position.grid
-        self.mine = position.stones(color)
-        self.theirs = position.stones(opponent(color))
+        self.mine, self.theirs = sides(position, color)
         self.empty = position.empty
         self.steps: tuple[int, ...] = lines(session, self.grid)
 
@@ -312,10 +305,6 @@ def moves_to_play(session: GomokuSession) -> str:
     return written(session, board, *considered(session, board, policy_in_force(session)))
 
 
-def _policy_moves(session: GomokuSession, words: list[str]) -> str:
-    return str(policy_at_end(session)) if session.game.is_over else moves_to_play(session)
-
-
 # --- genmove -----------------------------------------------------------------------------------
 
 color_told = EnginePart(lambda _, words: protocol.color(words, 0))
@@ -365,7 +354,10 @@ ROUTES = {
     "gogui-rules_legal_moves": Route(_legal_moves, (free, free_after_the_end, place_in_list)),
     # The winner is settled when a stone is put, and tells that the game is over.
     "policy_moves": Route(
-        _policy_moves, (won, policy_at_end, side, lines, types, policy_in_force, *_LISTED)
+        lambda session, words: (
+            policy_at_end(session) if session.game.is_over else moves_to_play(session)
+        ),
+        (won, policy_at_end, side, lines, types, policy_in_force, *_LISTED),
     ),
     "genmove": Route(_genmove, (color_told, at_end, choices, put_own)),
 }

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from oracle.answers.gomoku_policy import DEFAULT
 from oracle.mistakes import gomoku_parts as parts
-from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, told_by
-from oracle.mistakes.gomoku_parts import (
-    PolicyBoard,
-    both_ends,
-    fives_made,
-    gap,
-    last_state,
-    near_blocks,
-    open_fours,
-    pack,
-    third_blocks,
-    unpack,
-)
+from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, last_state, told_by
+from oracle.mistakes.gomoku_parts import PolicyBoard, fives_made, gap, near_blocks, open_fours
 from oracle.position import BLACK, Point, each_bit, opponent
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import almost_open_fours, long_lines, steps
@@ -128,11 +117,11 @@ SHELF.add_rows(
 def rows_wrap_around(board: PolicyBoard, stones: int) -> int:
     """As if a row went on at the other edge of the board."""
     shape, width = board.grid, board.grid.columns
-    flat, empty = pack(shape, stones), pack(shape, board.empty)
+    flat, empty = parts.pack(shape, stones), parts.pack(shape, board.empty)
     found = 0
     for step in (1, width, width + 1, width - 1):
         found |= fives_made(flat, empty, step)
-    return unpack(shape, found)
+    return parts.unpack(shape, found)
 
 
 SHELF.add_rows(
@@ -182,7 +171,7 @@ def ends_of_split_three_listed(right: Moves, board: PolicyBoard) -> int:
     """As if the ends of .X.XX. made an open four, as the gap does."""
     found = right(board)
     for step in board.steps:
-        found |= both_ends(almost_open_fours(board.mine, board.empty, step), step)
+        found |= parts.both_ends(almost_open_fours(board.mine, board.empty, step), step)
     return found
 
 
@@ -231,14 +220,14 @@ SHELF.add_rows(
 @mistake(parts.solid)
 def third_block_lost_at_the_edge(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if |.OOO.. at the edge had two blocks: the third, two steps from the stones, is lost."""
-    third = third_blocks(windows, step, lambda steps: shifted(board.grid.full, steps))
+    third = parts.third_blocks(windows, step, lambda steps: shifted(board.grid.full, steps))
     return near_blocks(windows, step) | third
 
 
 @mistake(parts.solid)
 def third_block_lost_beside_a_stone(board: PolicyBoard, windows: Windows, step: int) -> int:
     """As if X.OOO.., but not the same at the edge, had two blocks: the third is lost."""
-    third = third_blocks(windows, step, lambda steps: ~shifted(board.mine, steps))
+    third = parts.third_blocks(windows, step, lambda steps: ~shifted(board.mine, steps))
     return near_blocks(windows, step) | third
 
 
@@ -290,9 +279,9 @@ SHELF.add(
 @mistake(parts.block_open_four)
 def third_block_answered_is_lost(board: PolicyBoard) -> int:
     """As if the third block of X.OOO.. counted only where the opponent then has nothing urgent."""
-    near = blocks(board, lambda *of: both_ends(*of) | gap(*of) | near_blocks(*of))
+    near = blocks(board, lambda *of: parts.both_ends(*of) | gap(*of) | near_blocks(*of))
     third = 0
-    for bit in each_bit(blocks(board, third_blocks) & ~near):
+    for bit in each_bit(blocks(board, parts.third_blocks) & ~near):
         *urgent, _ = rules.by_urgency(board.grid, board.theirs, board.mine | bit)
         third |= 0 if any(urgent) else bit
     return near | third
@@ -424,7 +413,7 @@ SHELF.add_rows(
 @mistake(parts.listed)
 def third_blocks_twice(right: Listed, board: PolicyBoard, kind: str, moves: int) -> list[Point]:
     """As if the third block of X.OOO.., two steps from the stones, were listed once more."""
-    again = blocks(board, third_blocks) & moves if kind == "BlockOpenFour" else 0
+    again = blocks(board, parts.third_blocks) & moves if kind == "BlockOpenFour" else 0
     return [*right(board, kind, moves), *board.grid.points(again)]
 
 

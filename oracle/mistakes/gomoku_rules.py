@@ -5,9 +5,9 @@ from __future__ import annotations
 from oracle.errors import GtpError
 from oracle.gtp import protocol
 from oracle.mistakes import gomoku_parts as parts
-from oracle.mistakes.bank import Shelf, crash_without
-from oracle.mistakes.gomoku_parts import last_state, pack, row_of
-from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex
+from oracle.mistakes.bank import Shelf, crash_without, keep_state, last_state
+from oracle.mistakes.gomoku_parts import pack, row_of
+from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex, sides
 from oracle.rules.go import find_captured, find_taken, legal
 from oracle.rules.gomoku import fives, fives_along, steps
 
@@ -131,21 +131,15 @@ def winner_not_remembered(right: Command, session: GomokuSession, words: list[st
     return answer
 
 
-def _keep_winner(right: Command, session: GomokuSession, words: list[str]) -> str:
-    winner = session.game.winner
-    right(session, words)
-    last_state(session).winner = winner
-    return ""
-
-
 SHELF.add(
     "winner-kept-on-new-board",
     "As if the winner of one game had won the next one too.",
-    dict.fromkeys(("boardsize", "clear_board"), _keep_winner),
+    dict.fromkeys(("boardsize", "clear_board"), keep_state("winner")),
 )
 SHELF.add_rows(
     ("boardsize", "winner-kept-after-boardsize",
-     "As if boardsize, unlike clear_board, kept the winner of the game before.", _keep_winner),
+     "As if boardsize, unlike clear_board, kept the winner of the game before.",
+     keep_state("winner")),
 )  # fmt: skip
 
 
@@ -248,13 +242,11 @@ def turn_must_be_kept(right: Faults, session: GomokuSession, words: list[str]) -
     return right(session, words) | ({"wrong color": words[0]} if is_out_of_turn else {})
 
 
-@mistake("clear_board", "boardsize")
-def turn_kept_on_new_board(right: Command, session: GomokuSession, words: list[str]) -> str:
-    """As if a new game began with whoever's turn it was in the last one."""
-    color = session.game.to_play
-    right(session, words)
-    last_state(session).to_play = color
-    return ""
+SHELF.add(
+    "turn-kept-on-new-board",
+    "As if a new game began with whoever's turn it was in the last one.",
+    dict.fromkeys(("clear_board", "boardsize"), keep_state("to_play")),
+)
 
 
 @mistake(parts.place)
@@ -262,8 +254,7 @@ def captures_as_in_go(right: Put, session: GomokuSession, color: int, point: Poi
     """As if surrounded stones were captured, as in Go."""
     right(session, color, point)
     now = last_state(session)
-    mine, theirs = now.position.stones(color), now.position.stones(opponent(color))
-    shape = now.position.grid
+    shape, (mine, theirs) = now.position.grid, sides(now.position, color)
     dead = find_taken(shape, mine & ~shape.bit(point), theirs, shape.bit(point))
     now.position = now.position.with_stones(opponent(color), theirs & ~dead)
 
@@ -278,7 +269,7 @@ def suicide_refused_as_in_go(
         return wrong
     color, point = protocol.color(words, 0), parts.point_named(session, words[1])
     after = session.game.position.place(point, color)
-    shape, mine, theirs = after.grid, after.stones(color), after.stones(opponent(color))
+    shape, (mine, theirs) = after.grid, sides(after, color)
     is_dead = shape.bit(point) & find_captured(shape, mine, theirs)
     is_suicide = is_dead and not find_captured(shape, theirs, mine)
     return {"occupied": words[1]} if is_suicide else {}
@@ -344,8 +335,7 @@ SHELF.add_rows(
 def genmove_refuses_suicide(right: Callable[..., int], session: GomokuSession, color: int) -> int:
     """As if genmove could not go where Go forbids suicide: it passes when nothing else is left."""
     position = session.game.position
-    mine, theirs = position.stones(color), position.stones(opponent(color))
-    return right(session, color) & legal(position.grid, mine, theirs)
+    return right(session, color) & legal(position.grid, *sides(position, color))
 
 
 SHELF.add_rows(

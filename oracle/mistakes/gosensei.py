@@ -10,7 +10,7 @@ from oracle.gtp import common
 from oracle.mistakes.bank import EnginePart, Route, Shelf, part, told_by
 from oracle.position import BLACK, WHITE, Grid, Position
 from oracle.rules import go as rules
-from oracle.rules.flood import flood_diagonally, neighbours, regions
+from oracle.rules.flood import edge, flood_diagonally, neighbours, regions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,16 +80,11 @@ def _reader(session: GosenseiSession) -> Reader:
     return read
 
 
-def _eyes(session: GosenseiSession, words: list[str]) -> str:
-    return answers.eyes_sentence(number_of_eyes(session, session.game.position))
-
-
-def _two_eyes(session: GosenseiSession, words: list[str]) -> str:
-    return answers.two_eyes_sentence(number_of_two_eyes(session, session.game.position))
-
-
-def _eye_spaces(session: GosenseiSession, words: list[str]) -> str:
-    return answers.eye_spaces_sentence(number_of_spaces(session, session.game.position))
+def _say(number: EnginePart, sentence: Callable[[int], str]) -> Route:
+    """Return a command that answers with the sentence for a number."""
+    return Route(
+        lambda session, words: sentence(number(session, session.game.position)), (number,)
+    )
 
 
 def _load_board(session: GosenseiSession, words: list[str]) -> str:
@@ -109,9 +104,9 @@ def _is_valid(session: GosenseiSession, words: list[str]) -> str:
 SHELF = Shelf(
     "gosensei",
     {
-        "eyes": Route(_eyes, (number_of_eyes,)),
-        "twoeyes": Route(_two_eyes, (number_of_two_eyes,)),
-        "eyespaces": Route(_eye_spaces, (number_of_spaces,)),
+        "eyes": _say(number_of_eyes, answers.eyes_sentence),
+        "twoeyes": _say(number_of_two_eyes, answers.two_eyes_sentence),
+        "eyespaces": _say(number_of_spaces, answers.eye_spaces_sentence),
         "load_board": Route(_load_board, (text,)),
         "is_valid": Route(_is_valid, (text,)),
     },
@@ -183,14 +178,6 @@ def missing_diagonal_must_be_empty(right: EyeRule, shape: Grid, mine: int, their
     """As if a missing diagonal neighbor might be empty, but not white."""
     one, two, three, four = corners_not_mine(shape, ~theirs, theirs)
     return right(shape, mine, theirs) & ~(one | two | three | four)
-
-
-def edge(shape: Grid) -> int:
-    """Return the points at the edge of the board."""
-    last = shape.rows - 1, shape.columns - 1
-    return shape.mask(
-        [p for p in shape.points(shape.full) if 0 in p or p[0] == last[0] or p[1] == last[1]]
-    )
 
 
 SHELF.add_rows(

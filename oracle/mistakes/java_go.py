@@ -8,15 +8,23 @@ from oracle.answers import java_go as answers
 from oracle.games.go import EITHER_FIRST, GoGame
 from oracle.gtp import protocol
 from oracle.gtp.java_go import JavaGoSession, color_subject, move_subject, point_subject
-from oracle.mistakes.bank import Crash, EnginePart, Route, Shelf, part
-from oracle.position import BLACK, EMPTY, NAMES, WHITE, Point, Position, opponent
+from oracle.mistakes.bank import (
+    Crash,
+    EnginePart,
+    Route,
+    Shelf,
+    keep_captured,
+    keep_state,
+    last_state,
+    part,
+)
+from oracle.position import BLACK, EMPTY, NAMES, WHITE, Point, Position, opponent, sides
 from oracle.rules import go
-from oracle.rules.flood import flood, flood_diagonally, neighbours
+from oracle.rules.flood import edge, flood, flood_diagonally, neighbours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from oracle.gtp.protocol import Command
 
@@ -60,40 +68,28 @@ def _is_captured(session: JavaGoSession, words: list[str]) -> str:
     return protocol.boolean(kind(session, position, point))
 
 
-def _score(session: JavaGoSession, words: list[str]) -> str:
-    return str(points(session, *color_subject(session, words)))
+def _is_allowed(ko: EnginePart) -> Command:
+    """Return the command that tells whether a stone is legal."""
 
+    def answer(session: JavaGoSession, words: list[str]) -> str:
+        move = move_subject(session, words)
+        return protocol.boolean(not ko(session, *move) and allowed(session, *move))
 
-def _is_legal(session: JavaGoSession, words: list[str]) -> str:
-    move = move_subject(session, words)
-    return protocol.boolean(not ko_of_board(session, *move) and allowed(session, *move))
-
-
-def _can_play(session: JavaGoSession, words: list[str]) -> str:
-    move = move_subject(session, words)
-    return protocol.boolean(not ko_of_game(session, *move) and allowed(session, *move))
+    return answer
 
 
 SHELF = Shelf(
     "java-go",
     {
         "is_captured": Route(_is_captured, (asked_about, captured_stone, captured_space)),
-        "score": Route(_score, (points,)),
-        "is_legal": Route(_is_legal, (ko_of_board, allowed)),
-        "can_play": Route(_can_play, (ko_of_game, allowed)),
+        "score": Route(
+            lambda session, words: str(points(session, *color_subject(session, words))), (points,)
+        ),
+        "is_legal": Route(_is_allowed(ko_of_board), (ko_of_board, allowed)),
+        "can_play": Route(_is_allowed(ko_of_game), (ko_of_game, allowed)),
     },
 )
 mistake = SHELF.mistake
-
-
-def sides(position: Position, color: int) -> tuple[int, int]:
-    """Return the stones of a color and those of its opponent."""
-    return position.stones(color), position.stones(opponent(color))
-
-
-def last_state(session: JavaGoSession) -> Any:
-    """Return the game's last moment, which a mistake may change behind its back."""
-    return session.game._states[-1]
 
 
 # --- isCaptured --------------------------------------------------------------------------------
@@ -163,9 +159,7 @@ def edge_is_a_liberty(right: Captured, position: Position, point: Point) -> bool
     """As if a chain at the edge of the board had a liberty beyond it."""
     shape = position.grid
     chain = flood(shape, shape.bit(point), position.stones(position.color_at(point)))
-    last = shape.rows - 1, shape.columns - 1
-    at_edge = any(0 in p or p[0] == last[0] or p[1] == last[1] for p in shape.points(chain))
-    return not at_edge and right(position, point)
+    return not chain & edge(shape) and right(position, point)
 
 
 @mistake("is_captured")
@@ -342,15 +336,10 @@ def ko_on_the_bare_board(
     return session.game.refusal(color, point) == "ko"
 
 
-@mistake("play")
-def captured_stones_stay_on_board(right: Command, session: JavaGoSession, words: list[str]) -> str:
-    """As if captured stones stayed on the board of the game."""
-    before = session.game.position
-    answer = right(session, words)
-    color, point = protocol.color(words, 0), protocol.move(words, 1)
-    if point is not None:
-        last_state(session).position = before.place(point, color)
-    return answer
+SHELF.add_rows(
+    ("play", "captured-stones-stay-on-board",
+     "As if captured stones stayed on the board of the game.", keep_captured),
+)  # fmt: skip
 
 
 @mistake("captures")
@@ -367,13 +356,11 @@ def captures_of_the_other_color(right: Command, session: JavaGoSession, words: l
     return right(session, [NAMES[opponent(protocol.color(words, 0))]])
 
 
-@mistake("clear_board", "boardsize")
-def captures_kept_in_new_game(right: Command, session: JavaGoSession, words: list[str]) -> str:
-    """As if prisoners of one game were kept in the next."""
-    kept = last_state(session).prisoners
-    right(session, words)
-    last_state(session).prisoners = kept
-    return ""
+SHELF.add(
+    "captures-kept-in-new-game",
+    "As if prisoners of one game were kept in the next.",
+    dict.fromkeys(("clear_board", "boardsize"), keep_state("prisoners")),
+)
 
 
 @mistake("is_over")

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
             """Return the seeds and what they are connected to."""
 
 
-# --- Connection: neighbours, floods, and what connected points have in common --------------------
 # Points are connected along rows and columns, never diagonally unless a function says so.
 
 
@@ -52,6 +51,12 @@ def neighbours(frame: Frame[Bits], bits: Bits) -> Bits:
     """Return the points of the board that are next to at least one of ``bits``."""
     stride = frame.stride
     return (bits << 1 | bits >> 1 | bits << stride | bits >> stride) & frame.full
+
+
+def edge(frame: Frame[Bits]) -> Bits:
+    """Return the points at the edge of the board."""
+    full, stride = frame.full, frame.stride
+    return full & ~(full << 1 & full >> 1 & full << stride & full >> stride)
 
 
 def flood(frame: Frame[Bits], seeds: Bits, within: Bits) -> Bits:

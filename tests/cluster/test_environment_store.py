@@ -189,7 +189,7 @@ def test_a_worker_that_does_not_finish_is_not_waited_for_for_ever(
 ):
     monkeypatch.setattr(environment_store, "_PATIENCE", 0.2)
     with environment_store._Lock(tmp_path, three[0].packed.sha256) as stopped:
-        assert stopped.try_alone()
+        assert stopped.try_take(environment_store.fcntl.LOCK_EX)
         with pytest.raises(FetchError, match="does not finish"):
             use(EnvironmentStore(tmp_path, MUCH, [base()]), three[0], source)
 

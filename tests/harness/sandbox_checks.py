@@ -25,7 +25,8 @@ from typing import NamedTuple
 from harness.errors import SandboxError
 from harness.options import MIB, BoxLimits
 from harness.sandbox import cgroup, levels, view
-from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
+from harness.sandbox.launcher import Boxed, BoxLauncher
+from harness.sandbox.plan import BoxEnd
 from harness.sandbox.redteam import referee
 from harness.sandbox.redteam.attack_table import PYTHON, ROSTER, Attack
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from harness.adapters import ADAPTERS
 from harness.adapters.inside.go_board import AdapterBoard, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
-from harness.adapters.inside.playing import _PROBES, TypingWay, alternate
-from harness.adapters.inside.terminal_game import SIZE, BoardReader
+from harness.adapters.inside.playing import _PROBES, SIZE, BoardReader, TypingWay, alternate
 from oracle.errors import IllegalMove
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.gtp import new_engine

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import ReportError
-from harness.history import history_grid, pages, plots
+from harness.history import pages, plots
 from harness.history.trends import RUNS, choose_shown_runs, file_courses, trends
 from harness.report.html.page_names import PLAIN, SCRIPT
 from tests import golden
@@ -64,7 +64,7 @@ def rich(tmp_path_factory):
 
 
 def test_pages_are_as_they_were_looked_at(rich):
-    styles = (history_grid.STYLE, pages.STYLE, plots.STYLE, PLAIN)
+    styles = (pages.STYLE, plots.STYLE, PLAIN)
     for name in ("index.html", "a.html"):
         shown = rich[name].replace(SCRIPT, "(script)")
         for style in styles:
@@ -136,7 +136,7 @@ def test_the_cells_of_a_row_are_its_verdicts(rows):
     found = find_trends(runs_of([*rows, "PPPPPP"]))  # so that no run is without any
     (file,) = file_courses(found)
     runs = choose_shown_runs(found)
-    ((_, page),) = history_grid.file_pages(found, runs, file, "a", {})
+    ((_, page),) = pages.file_pages(found, runs, file, "a", {})
     drawn = Cells("".join(page)).rows
     by_test = {course.test.id: cells for course, cells in zip(file.courses, drawn, strict=True)}
     for number, row in enumerate(rows):

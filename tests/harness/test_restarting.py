@@ -25,7 +25,7 @@ from harness.report import junit, tap
 from harness.report.file_view import view
 from harness.report.html import log as log_module
 from harness.report.html.log import log_pages
-from harness.report.html.trouble import troubles
+from harness.report.html.parts import troubles
 from harness.report.paint import Paint
 from harness.report.tally import exit_code, tally
 from harness.report.terminal_report import Terminal

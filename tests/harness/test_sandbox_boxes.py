@@ -25,7 +25,8 @@ from harness.cli import machine as doctor_module
 from harness.cli.machine import DOCTOR
 from harness.errors import SandboxError
 from harness.sandbox import canary, landlock, levels, view
-from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
+from harness.sandbox.launcher import Boxed, BoxLauncher
+from harness.sandbox.plan import BoxEnd
 from harness.sandbox.redteam import attack_table, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER, Attack
 from harness.sandbox.redteam.scene import AttackStage

@@ -15,7 +15,7 @@ from harness.options import CPU_SECONDS, GIB, BoxLimits, Limit
 from harness.records import FailureKind
 from harness.sandbox import canary, levels, untrusted_folders, view
 from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher
-from harness.sandbox.launcher import BoxEnd
+from harness.sandbox.plan import BoxEnd
 from harness.sandbox.untrusted_folders import Size
 
 ENDED = BoxEnd(0, "", None, 0, 0.25, ())

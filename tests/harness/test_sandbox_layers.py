@@ -382,7 +382,7 @@ def test_a_limit_says_what_was_reached(hit: Limit, text: str) -> None:
 
 
 LIMITS = Watched(memory=100, cpu=2.5, processes=3, scratch=50, scratch_files=7)
-NOTHING_USED = watch.Usage(memory=0, cpu=0.0, processes=0, scratch=0, scratch_files=0)
+NOTHING_USED = Watched(memory=0, cpu=0.0, processes=0, scratch=0, scratch_files=0)
 # What is used; the limit that is hit. Memory and processes may be as many as are allowed; time and
 # disk end at their limit.
 EXCEEDED = [

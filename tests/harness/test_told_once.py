@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.check.steps import CheckReporter, Transcript, _verdict
 from harness.reading import casefile
 from harness.records import Failure, FailureKind
-from harness.report.html.trouble import Crashes, troubles
+from harness.report.html.parts import Crashes, troubles
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
 from harness.running.file_runner import not_run

@@ -279,7 +279,7 @@ def test_a_form_for_an_assignment_that_is_removed_meanwhile_is_refused(
 ):
     course = make_own(service, FILES)
     page = course.assignment
-    receive = assignment.receive_files
+    receive = assignment.forms.receive_files
 
     def remove_and_receive(here):
         with service.database.acting() as act:
@@ -287,6 +287,6 @@ def test_a_form_for_an_assignment_that_is_removed_meanwhile_is_refused(
         changes.clear(service.settings, here.assigned)
         return receive(here)
 
-    monkeypatch.setattr(assignment, "receive_files", remove_and_receive)
+    monkeypatch.setattr(assignment.forms, "receive_files", remove_and_receive)
     answer = course.teacher.post(f"{page}/{place}", page, as_archive(NEWER))
     assert answer.status_code in (404, 409, 422) and "was removed" in answer.text

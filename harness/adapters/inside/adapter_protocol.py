@@ -76,8 +76,6 @@ class AdapterEngine:
         except (IndexError, ValueError):
             raise Refusal(SYNTAX) from None
 
-    # --- commands ---
-
     def quit(self, _words: list[str]) -> str:
         """End the engine, and whatever it has started."""
         self.running = False

@@ -22,10 +22,9 @@ from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.log import Links, conversation, part_cuts
 from harness.report.html.page_names import LogPages, link
-from harness.report.html.parts import KINDS, LOOK, NOTHING, PageFrame, in_words, page
+from harness.report.html.parts import KINDS, LOOK, NOTHING, PageFrame, in_words, page, troubles
 from harness.report.html.parts import times_in_words as time_in_words
 from harness.report.html.templates import macro, render
-from harness.report.html.trouble import troubles
 from harness.report.tally import tally
 from harness.text import number_of, one_line, show_utc
 

@@ -21,9 +21,8 @@ from harness.records import Outcome, Repeat, Verdict
 from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
-from harness.report.html.parts import PageFrame, badge, in_words, page
+from harness.report.html.parts import Crashes, PageFrame, badge, in_words, page, troubles
 from harness.report.html.templates import macro, render
-from harness.report.html.trouble import Crashes, troubles
 from harness.report.reporters import Contexts, contexts
 from harness.report.tally import total
 from harness.text import escape_controls, one_line

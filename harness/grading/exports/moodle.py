@@ -16,7 +16,7 @@ from harness.grading.exports.exporters import Files, Material, Shown
 from harness.grading.exports.sheet import ColumnError, Ids, Mark, Sheet, SheetForm
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import Student, counting_mark, decimal
-from harness.report.markup import escape
+from harness.report.junit import escape
 from harness.text import escape_controls
 
 KIND = "moodle"  # of a student's number: the participant's

@@ -46,7 +46,6 @@ class Cards:
         self._made: dict[object, tuple[tuple[Markup, Markup], object]] = {}
 
     def card(self, *about: Any, **more: Any) -> Markup:
-        """Return the card of one result; see :func:`card`."""
         return card(*about, cards=self, **more)
 
     def find(

@@ -46,7 +46,6 @@ class Failed(NamedTuple):
 
     @property
     def right(self) -> Sequence[str]:
-        """All right answers, none where there is no telling."""
         return right_answers(self.step.pattern)
 
 

@@ -14,7 +14,6 @@ from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.page_names import LogPages, link, part_name
 from harness.report.html.templates import drawing, render
-from harness.report.html.trouble import troubles
 from harness.report.reporters import contexts
 from harness.text import one_line
 
@@ -86,7 +85,7 @@ class _Pages:
             file=file,
             tally=self._view.tally,
             is_first=part == 1,
-            troubles=troubles(file, self._log) if part == 1 else (),
+            troubles=parts.troubles(file, self._log) if part == 1 else (),
             links=parts.part_links(self._name, part, self.count),
             legend=legend,
             cards=cards,

@@ -14,9 +14,8 @@ from markupsafe import Markup
 
 from harness.records import FileResult, Reply, RunResult, Step
 from harness.report.html.page_names import LogPages, link, log_name, part_name
-from harness.report.html.parts import PageFrame, page, part_links
+from harness.report.html.parts import PageFrame, page, part_links, warnings
 from harness.report.html.templates import drawing
-from harness.report.html.trouble import warnings
 from harness.typed import NamedTuple
 
 _NO_CARDS: Mapping[int, tuple[str, str]] = {}

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from harness.records import FileResult, Outcome, Step, Verdict
-from harness.report.file_view import WORDS
+from harness.records import Failure, FileResult, Outcome, Step, Verdict
+from harness.report.file_view import WORDS, breaks, crash_of, paths_of_crashes, setup_errors
 from harness.report.html import page_names
-from harness.report.html.page_names import link, part_name
+from harness.report.html.page_names import LogPages, link, part_name
 from harness.report.html.templates import GLOBALS, drawing, pieces
 from harness.report.report_files import SharedText
 from harness.report.tally import Tally, phrases
-from harness.text import one_line
+from harness.text import count_rest, one_line
 
 # Not even a mistake in escaping may run a script or load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -207,3 +207,62 @@ def _plot(
 def times_in_words(value: float) -> str:
     """Return a time in seconds as a reader wants it."""
     return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.3g} ms"
+
+
+# --- Troubles of a whole case file: the engine failed, setup was refused, warnings ---------------
+
+_LISTED = 20  # refused setup commands named one by one
+_TAIL = 8  # lines of standard error
+_draw_trouble = drawing("report/html/trouble.html")
+
+
+class Crashes:
+    """The ways that engines failed in the files of one page; each is told once."""
+
+    def __init__(self, files: Iterable[FileResult]) -> None:
+        self._paths = paths_of_crashes(files)
+        self._told: dict[object, str] = {}
+
+    def find_first_place(self, failure: Failure, path: str) -> str:
+        """Return the case file in which it was told before; "" if it is told now, in ``path``."""
+        before = self._told.get(crash_of(failure), "")
+        self._told.setdefault(crash_of(failure), path)
+        return before
+
+    def everywhere(self, failure: Failure) -> str:
+        """Return a sentence about all the case files in which it happened; "": in one alone."""
+        paths = self._paths.get(crash_of(failure), [])
+        if len(paths) < 2:
+            return ""
+        return f"The same failure in {len(paths)} case files: {', '.join(paths)}."
+
+
+def troubles(
+    file: FileResult, log: LogPages | None = None, crashes: Crashes | None = None
+) -> tuple[Markup, ...]:
+    """Return a framed notice for each kind of trouble that occurred.
+
+    ``log``: the GTP log, which lines are linked to; None if there is none.
+    ``crashes``: those of all files on the page; None if there is one file alone.
+    """
+    known, broken = crashes or Crashes([file]), NOTHING
+    if file.failures:
+        told = [known.find_first_place(one, file.case.path) for one in file.failures]
+        shown = [
+            (one, before, known.everywhere(one.failure))
+            for one, before in zip(breaks(file), told, strict=True)
+        ]
+        # What it wrote belongs to all of them, and ends with the last.
+        tail = "" if told[-1] else "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
+        broken = _draw_trouble("failures", shown, log, tail)
+    errors, refused = NOTHING, setup_errors(file)
+    if refused:
+        commands = [(file.case.steps[one], file.replies[one]) for one in refused[:_LISTED]]
+        rest = count_rest(len(refused) - _LISTED, "and {} more")
+        errors = _draw_trouble("refused", len(refused), commands, rest, log)
+    return broken, errors, warnings(file)
+
+
+def warnings(file: FileResult) -> Markup:
+    """Return a framed notice of how an engine strays from its protocol, if it does."""
+    return _draw_trouble("warnings", file.warnings) if file.warnings else NOTHING

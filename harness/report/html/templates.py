@@ -38,7 +38,6 @@ class _SourceLayout(ext.Extension):
     """
 
     def filter_stream(self, stream: lexer.TokenStream) -> Iterator[lexer.Token]:
-        """Yield the tokens of a template."""
         for token in stream:
             if token.type != "data":
                 yield token

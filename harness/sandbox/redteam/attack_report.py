@@ -1,7 +1,5 @@
 """Findings of the red team, as text and for JSON."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """The description of an attack: one row of a roster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -41,7 +39,6 @@ _ALL = (3, 2, 1)
 
 
 def _everywhere(layer: str) -> dict[int, str]:
-    """Return what stops an attack on each level: the same."""
     return dict.fromkeys(_ALL, layer)
 
 

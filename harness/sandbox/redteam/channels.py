@@ -182,11 +182,6 @@ def _by_time(aim: Aim) -> Iterator[bool]:
     return (one < _FROM_DISK < zero for zero, one in _times(aim))
 
 
-def _by_small_times(aim: Aim) -> Iterator[bool]:
-    """Of two pages, which one is read faster."""
-    return (one < zero for zero, one in _times(aim))
-
-
 def _unread(aim: Aim) -> Iterator[str]:
     """Yield files that were last read more than a day ago, or by the sender."""
     for folder, folders, names in os.walk("/usr/share"):
@@ -214,8 +209,7 @@ def _read_files(aim: Aim) -> None:
 
 
 def _see_access_times(aim: Aim) -> Iterator[bool]:
-    for zero, one in _pairs(aim):
-        yield os.stat(one).st_atime_ns > os.stat(zero).st_atime_ns
+    return (os.stat(one).st_atime_ns > os.stat(zero).st_atime_ns for zero, one in _pairs(aim))
 
 
 _TIMES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
@@ -350,7 +344,6 @@ def _fork() -> int:
 
 
 def _count_forks() -> int:
-    """Return how many processes the machine has started."""
     with open("/proc/stat", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("processes "))
 
@@ -408,7 +401,6 @@ _HELPERS = 11  # more than there are processors: others may be busy as well
 
 
 def _compute(aim: Aim) -> None:
-    """Be busy, or not, in several processes."""
     is_helper = any(os.fork() == 0 for _ in range(_HELPERS))
     if is_helper:
         os.setsid()  # for some schedulers a session has its share, whatever is in it
@@ -436,7 +428,8 @@ _LASTING: dict[str, tuple[Send, Receive]] = {
     "loaded_pages_by_mincore": (_load, _by("is_in_core")),
     "loaded_pages_by_time": (_load, _by_time),
     "cleared_pages": (_clear, _by_time),
-    "read_pages": (_load, _by_small_times),
+    # Of two pages, which one is read faster.
+    "read_pages": (_load, lambda aim: (one < zero for zero, one in _times(aim))),
     "access_times": (_read_files, _see_access_times),
     "device_times": (_touch_devices, _see_device_times),
     "looked_up_names": (_look_up, _see_names),

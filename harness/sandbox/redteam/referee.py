@@ -1,7 +1,5 @@
 """Runs each attack in a box of its own, and judges by what came out and by what is left."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import functools
@@ -21,7 +19,8 @@ from typing import NamedTuple
 
 from harness.options import MIB, BoxLimits
 from harness.sandbox import levels, memory, view
-from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
+from harness.sandbox.launcher import Boxed, BoxLauncher
+from harness.sandbox.plan import BoxEnd
 from harness.sandbox.redteam import scene as stages
 from harness.sandbox.redteam.attack_table import ROSTER, Attack
 from harness.sandbox.redteam.scene import AttackStage
@@ -88,7 +87,10 @@ def prepared(program: str) -> Iterator[None]:
         return
     with open(files[0][0], "rb") as locked:
         deadline = time.monotonic() + _LONGEST_LOCK
-        while not _lock(locked.fileno()) and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                fcntl.flock(locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
             time.sleep(_BETWEEN_TRIES)
         for path, _ in files:
             with open(path, "rb") as file:
@@ -98,14 +100,6 @@ def prepared(program: str) -> Iterator[None]:
                 else:
                     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         yield
-
-
-def _lock(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 # Small, so that an attack on a limit need not be large.
@@ -189,9 +183,9 @@ def play_at_once(
 def _play_levels(
     level_numbers: Sequence[int], attacks: tuple[Attack, ...]
 ) -> Iterator[AttackResult]:
-    """Run attacks on levels at the same time."""
     found: queue.SimpleQueue[AttackResult | BaseException | None] = queue.SimpleQueue()
-    number = min(_workers(len(level_numbers)), len(attacks))
+    room = memory.available() // (len(level_numbers) * 2 * LIMITS.memory)
+    number = min(max(1, min(WORKERS, room)), len(attacks))
     launchers = {
         level: [levels.make_proven(level, LIMITS) for _ in range(number)]
         for level in level_numbers
@@ -219,11 +213,6 @@ def _play_levels(
                 worker.join(_LONGEST_CLEARING)
     for level in level_numbers:
         yield from _play_alone(level, tuple(one.attack for one in again if one.level == level))
-
-
-def _workers(number: int) -> int:
-    """Return how many attacks run at the same time on each of so many levels."""
-    return max(1, min(WORKERS, memory.available() // (number * 2 * LIMITS.memory)))
 
 
 def _hire(
@@ -273,7 +262,6 @@ def _work(
 
 
 def _judge(launcher: BoxLauncher, scene: AttackStage, attack: Attack) -> AttackResult:
-    """Run an attack, and judge it."""
     begun = time.monotonic()
     for program in filter(None, (attack.program, attack.then)):
         box = _start(launcher, scene, attack, program)
@@ -348,20 +336,14 @@ def _judge_channel(
     if _has_acted(said.partition(_READY)[0]):
         seconds += float(_find("seconds: ", said))
     rate = information(bits, _find("received: ", heard)) / seconds
+    rate = float(f"{rate:.2g}")  # the next trial has others
     untested = _find("nothing to use: ", said) or _find("nothing to use: ", heard)
-    escapes = [f"{_round(rate):,g} bits a second get through"] if rate else []
+    escapes = [f"{rate:,g} bits a second get through"] if rate else []
     if not untested and not all(_has_acted(text) for text in (said, heard)):
         escapes.append(_UNPROVEN)
     escapes += scene.damage()
     took, output = round(time.monotonic() - begun, 3), f"{said}\n{heard}"
-    return AttackResult(
-        attack, launcher.level, tuple(escapes), end, output, took, _round(rate), untested
-    )
-
-
-def _round(rate: float) -> float:
-    """Return a rate with two digits: the next trial has others."""
-    return float(f"{rate:.2g}")
+    return AttackResult(attack, launcher.level, tuple(escapes), end, output, took, rate, untested)
 
 
 def _has_acted(text: str) -> bool:
@@ -395,7 +377,6 @@ def _act_at_once(sender: Boxed, receiver: Boxed, patience: float) -> tuple[str, 
 
 
 def _give_sign(box: Boxed) -> None:
-    """Tell an end of a channel when moments begin."""
     with contextlib.suppress(BrokenPipeError):  # it has failed, and said so
         box.stdin.write(f"{time.time() + _SOON}\n".encode())
         box.stdin.flush()

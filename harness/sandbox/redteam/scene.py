@@ -286,11 +286,17 @@ class AttackStage:
         """Yield what has happened to the scene since it was last asked."""
         if not self._clear():
             yield "left what cannot be removed"
-        if signals := self._signals():
+        assert self._victim.stdin is not None
+        assert self._victim.stdout is not None
+        self._victim.stdin.write("\n")
+        self._victim.stdin.flush()
+        before, self._counted = self._counted, int(self._victim.stdout.readline())
+        if signals := self._counted - before:
             yield f"signalled the harness {signals} times"
-        yield from (
-            f"reached the {name} socket" for name in self._sockets if self._has_visitor(name)
-        )
+        for name, server in self._sockets.items():
+            # An attack sends its word; any client may connect.
+            if any(self._word.encode() in said for said in _list_visitors(server)):
+                yield f"reached the {name} socket"
         files = self._files()
         for path in sorted(files.keys() ^ self._before.keys()):
             yield f"made or removed {path}"
@@ -314,15 +320,6 @@ class AttackStage:
         made.mkdir(mode=0o755)
         return made
 
-    def _signals(self) -> int:
-        assert self._victim.stdin is not None
-        assert self._victim.stdout is not None
-        self._victim.stdin.write("\n")
-        self._victim.stdin.flush()
-        total = int(self._victim.stdout.readline())
-        fresh, self._counted = total - self._counted, total
-        return fresh
-
     def _listen(self) -> dict[str, socket.socket]:
         stream, datagram = socket.SOCK_STREAM, socket.SOCK_DGRAM
         folder = os.open(self.submission, os.O_PATH)
@@ -340,17 +337,6 @@ class AttackStage:
         os.close(folder)
         return sockets
 
-    def _has_visitor(self, name: str) -> bool:
-        """Return whether a peer sent the attack token; any client may connect."""
-        one = self._sockets[name]
-        while True:
-            try:
-                said = _hear(one)
-            except BlockingIOError:
-                return False
-            if self._word.encode() in said:
-                return True
-
     def _files(self) -> dict[str, tuple[object, ...]]:
         found: dict[str, tuple[object, ...]] = {}
         for path in self.folder.rglob("*"):
@@ -361,19 +347,18 @@ class AttackStage:
         return found
 
 
-def _hear(server: socket.socket) -> bytes:
-    """Return what the next visitor of a socket says within a moment.
-
-    Raises:
-        BlockingIOError: nobody is there.
-    """
-    if server.type != socket.SOCK_STREAM:
-        return server.recv(_LONGEST_WORD)
-    visitor, _ = server.accept()
-    with visitor, contextlib.suppress(OSError):
-        visitor.settimeout(_MOMENT)
-        return visitor.recv(_LONGEST_WORD)
-    return b""
+def _list_visitors(server: socket.socket) -> Iterator[bytes]:
+    """Yield what each visitor of a socket says within a moment."""
+    with contextlib.suppress(BlockingIOError):  # nobody else is there
+        while server.type != socket.SOCK_STREAM:
+            yield server.recv(_LONGEST_WORD)
+        while True:
+            visitor, _ = server.accept()
+            said = b""
+            with visitor, contextlib.suppress(OSError):
+                visitor.settimeout(_MOMENT)
+                said = visitor.recv(_LONGEST_WORD)
+            yield said
 
 
 def _bind(family: int, kind: int, address: object) -> socket.socket:

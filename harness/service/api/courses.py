@@ -100,8 +100,7 @@ def my_courses(context: Context, page: requests.Asked) -> Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
     named = {"person": context.by, "role": [*ROLES]}
     with context.reading() as db:
-        found = requests.find_page(db, courses.MEMBERS, ["course"], page, **named)
-        return found.show(
+        return requests.find_page(db, courses.MEMBERS, ["course"], page, **named).show(
             lambda one: describe_course(courses.COURSES.find(db, id=one.course), one)
         )
 
@@ -113,11 +112,7 @@ def one_course(context: Context) -> CourseOfMine:
 
 
 def describe_course(course: Course | None, member: Member | None) -> CourseOfMine:
-    """Return a course as the API tells it.
-
-    Raises:
-        RequestRefused: it was removed, or the person has left it.
-    """
+    """Return a course as the API tells it; refuses one that was removed, or that somebody left."""
     if course is None or member is None:
         raise RequestRefused(404, "there is no such course")
     return CourseOfMine(id=course.id, title=course.title, role=member.role)
@@ -367,9 +362,8 @@ def replace(context: Context, path: Archive, name: Name, key: Key = "") -> Sourc
 
 def _source(context: RequestContext, assignment: CourseAssignment) -> SourceShown:
     settings = context.settings
-    is_own = assignment.source == own_files.OWN
     return SourceShown(
-        upload=assignment.edition + 1 if is_own else 0,
+        upload=assignment.edition + 1 if assignment.source == own_files.OWN else 0,
         changes=own_files.editions(settings, assignment),
         still_left_out=[one.name for one in previews.still_left_out(settings, assignment)],
     )

@@ -217,7 +217,7 @@ def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> Gra
         trouble=grading.trouble,
         faults=[GradingFault(student=j.key, fault=j.fault) for j in jobs if j.state == FAULT],
         accepted=grading.accept,
-        decisions=gradings.list_decisions(db, grading),
+        decisions=gradings.phrase(gradings.find_decisions(db, grading)),
         changes=json.loads(grading.changes),
         is_last=is_last,
         outdated_overrides=gradings.list_outdated(db, grading) if is_last else [],

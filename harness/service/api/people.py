@@ -193,8 +193,7 @@ def list_staff(context: Context, page: Asked) -> Page[StaffShown]:
 @STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
 def add_staff(context: Context, body: Json[StaffWanted]) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
-    wanted = staff.NewStaff(body.name, body.role, tuple(body.may), body.email)
-    made, link = _add(context, wanted)
+    made, link = _add(context, staff.NewStaff(body.name, body.role, tuple(body.may), body.email))
     return StaffAdded(**_members_of(made), link=link)
 
 

@@ -211,11 +211,7 @@ class Found(NamedTuple, Generic[Row]):
 def find_page(
     db: Connection, rows: Rows[Row], order: Sequence[str], page: Part, **named: object
 ) -> Found[Row]:
-    """Return the rows of a page of those with these values; see :meth:`Rows.page`.
-
-    Raises:
-        RequestRefused: ``after`` is of no such row.
-    """
+    """Return the rows of a page, see :meth:`Rows.page`; refuses an ``after`` that is of no row."""
     after, limit = page
     # PostgreSQL has no zero byte in a text.
     found = None if "\0" in after else rows.page(db, order, after, limit + 1, **named)
@@ -226,11 +222,7 @@ def find_page(
 
 
 def cut(items: list[T], key: Callable[[T], str], page: Part) -> Page[T]:
-    """Return a page of a list that is known as a whole; ``key``: tells its items apart.
-
-    Raises:
-        RequestRefused: ``after`` is of no item.
-    """
+    """Return a page of a whole list; ``key`` tells its items apart. ``after`` must be of one."""
     keys = [key(one) for one in items]
     if page.after and page.after not in keys:
         raise _no_such(page.after)
@@ -258,11 +250,7 @@ _Made = TypeVar("_Made")
 
 
 def require_kept(made: _Made | None, noun: str) -> _Made:
-    """Return what :func:`make_once` made, now or before; ``noun``: for it.
-
-    Raises:
-        RequestRefused: somebody has removed it since; it is not made again.
-    """
+    """Return what :func:`make_once` made, unless it was removed since: it is not made again."""
     why = (
         f"Idempotency-Key: the {noun} that it made was removed; take a new key to make another one"
     )

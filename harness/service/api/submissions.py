@@ -122,7 +122,7 @@ def submit(
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
     service, assigned, member = context.service, context.assigned, context.member
     kept = submissions.keep(service.store, path, name, service.settings.largest)
-    most = submissions.quota(context.settings)
+    most = context.settings
     with context.acting() as act:
         made = requests.make_once(
             act,

@@ -91,20 +91,14 @@ def put(
     except CaseError as error:
         raise UsageError(str(error)) from None
     if not any(step.is_test for step in found.steps):
-        raise UsageError(f"{called}: found {_describe(data, found)}, {_EXPECTED}")
+        count = len(found.steps)
+        said = f"{number_of(count, 'command')} and no test" if count else "no command"
+        raise UsageError(f"{called}: found {said if data else 'an empty file'}, {_EXPECTED}")
     folder = private_folder(assignment_folder)
     for own, content in (files or {}).items():
         _write(folder / own, content)
     _write(folder / called, data)
     return called
-
-
-def _describe(data: bytes, case: CaseFile) -> str:
-    """Return what a case file without a test has instead."""
-    if not data:
-        return "an empty file"
-    count = len(case.steps)
-    return f"{number_of(count, 'command')} and no test" if count else "no command"
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -127,11 +121,7 @@ def require(assignment_folder: Path, name: str) -> Path:
 
 
 def remove(assignment_folder: Path, name: str) -> None:
-    """Remove a case file that was added.
-
-    Raises:
-        UsageError: as :func:`require`.
-    """
+    """Remove a case file that was added; raises as :func:`require`."""
     require(assignment_folder, name).unlink()
 
 
@@ -210,7 +200,14 @@ def unpack(
 
 def _complete(place: Path, how: EngineCommands) -> None:
     """Write the assignment beside case files that were sent."""
-    _check(how)
+    for name, text in how._asdict().items():
+        if len(text) > _LONGEST or not text.isprintable():
+            raise UsageError(f"{name}: expected one line of at most {_LONGEST} characters")
+    if "{folder}" not in how.command:
+        raise UsageError(
+            f"command: found {how.command!r}, expected a command with {{folder}}, the folder of"
+            " the engine, such as python3 {folder}/engine.py"
+        )
     files = [path for path in sorted(place.rglob("*")) if path.is_file()]
     if any(path.name == FILE for path in files):
         raise UsageError(f"{FILE} is not taken here: send the case files alone")
@@ -227,17 +224,6 @@ def _complete(place: Path, how: EngineCommands) -> None:
     build = _BUILD.format(step=_toml(how.build)) if how.build else ""
     text = _FORM.format(command=_toml(how.command), build=build, cases=_toml(cases))
     (place / FILE).write_text(text, encoding="utf-8")
-
-
-def _check(how: EngineCommands) -> None:
-    for name, text in how._asdict().items():
-        if len(text) > _LONGEST or not text.isprintable():
-            raise UsageError(f"{name}: expected one line of at most {_LONGEST} characters")
-    if "{folder}" not in how.command:
-        raise UsageError(
-            f"command: found {how.command!r}, expected a command with {{folder}}, the folder of"
-            " the engine, such as python3 {folder}/engine.py"
-        )
 
 
 def _toml(value: object) -> str:

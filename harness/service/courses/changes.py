@@ -91,9 +91,8 @@ class Change(NamedTuple):
 
     def list_dates(self, assignment: CourseAssignment) -> list[tuple[str, str]]:
         """Return the names of what changes, and how it is and would be."""
-        return [
-            (_NAMES[name], said) for name, said in _list_changed(assignment, self.made).items()
-        ]
+        changed = _list_changed(assignment, self.made)
+        return [(_NAMES[name], said) for name, said in changed.items()]
 
     @property
     def digest(self) -> str:
@@ -109,10 +108,24 @@ def plan(db: Connection, assignment: CourseAssignment, proposal: CourseAssignmen
     """
     made = making.check(assignment._replace(**{name: getattr(proposal, name) for name in _NAMES}))
     extensions = courses.extensions(db, assignment.id)
-    ended = _list_ended(made, extensions)
+    common = read_seconds(made.deadline or made.closes)
+    # Extensions end that give no more time than all would have.
+    ended = sorted(
+        key for key, own in extensions.items() if not common or read_seconds(own) <= common
+    )
     left = {key: own for key, own in extensions.items() if key not in ended}
-    rules = making.late(assignment, extensions), making.late(made, left)
-    return Change(made, _list_effects(db, assignment, *rules), ended)
+    before, after = making.late(assignment, extensions), making.late(made, left)
+    histories = submissions.all_histories(db, assignment)
+    effects = []
+    for entry in roster.students(courses.students(db, assignment.course)):
+        keys = [student.key for student in entry.students]
+        if last := histories[entry.key].last:
+            rules = before.of(keys), after.of(keys)
+            now, then = (_cost(rule, last.at) for rule in rules)
+            if now != then:
+                told = (describe_late(rule, last.at) or "in time" for rule in rules)
+                effects.append(Effect(entry.key, *told))
+    return Change(made, effects, ended)
 
 
 def values_of(assignment: CourseAssignment) -> ShownValues:
@@ -152,9 +165,8 @@ def change(
             "something was submitted or changed meanwhile: look once more"
         )
     values = {name: getattr(planned.made, name) for name in _NAMES}
-    courses.ASSIGNMENTS.change(
-        act.db, {**values, "hidden": int(planned.made.hidden)}, id=assignment.id
-    )
+    values["hidden"] = int(planned.made.hidden)
+    courses.ASSIGNMENTS.change(act.db, values, id=assignment.id)
     courses.extend(act.db, assignment.id, planned.ended, "")
     if lines := [f"{name}: {said}" for name, said in _list_changed(now, planned.made).items()]:
         effects = [f"{effect.key}: {effect.now} → {effect.then}" for effect in planned.effects]
@@ -198,32 +210,6 @@ def _say(name: str, value: object) -> str:
     return text or "none"
 
 
-def _list_ended(proposal: CourseAssignment, extensions: Mapping[str, str]) -> list[str]:
-    """Return whose extensions give no more time than all would have."""
-    common = read_seconds(proposal.deadline or proposal.closes)
-    ended = (key for key, own in extensions.items() if not common or read_seconds(own) <= common)
-    return sorted(ended)
-
-
-def _list_effects(
-    db: Connection, assignment: CourseAssignment, before: Late, after: Late
-) -> list[Effect]:
-    histories, found = submissions.all_histories(db, assignment), []
-    for entry in roster.students(courses.students(db, assignment.course)):
-        keys = [student.key for student in entry.students]
-        last = histories[entry.key].last
-        told = _compare(before.of(keys), after.of(keys), last.at) if last else ()
-        found += [Effect(entry.key, *told)] if told else []
-    return found
-
-
-def _compare(before: Late, after: Late, at: float) -> tuple[str, str] | tuple[()]:
-    """Return how a submission of this time is judged and would be; empty if there is no change."""
-    if _cost(before, at) == _cost(after, at):
-        return ()
-    return describe_late(before, at) or "in time", describe_late(after, at) or "in time"
-
-
 def _cost(rule: Late, at: float) -> tuple[object, ...]:
     found = judge_time(rule, datetime.datetime.fromtimestamp(int(at)))
     return found.refused, found.late, rule.deduction if found.late else 0
@@ -240,9 +226,8 @@ def list_kept(db: Connection, assignment: CourseAssignment) -> list[str]:
 
 def list_lost(db: Connection, settings: Settings, assignment: CourseAssignment) -> list[str]:
     """Return what of the teachers' own goes with an assignment."""
-    private = len(cases.added(settings.assignment_folder(assignment.id)))
     counts = {
-        "private case file": private,
+        "private case file": len(cases.added(settings.assignment_folder(assignment.id))),
         "extension": len(courses.extensions(db, assignment.id)),
     }
     found = [number_of(count, name) for name, count in counts.items() if count]

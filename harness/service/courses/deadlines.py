@@ -10,15 +10,8 @@ from harness.clock_changes import measure
 from harness.errors import UsageError
 from harness.grading.marks.marking import describe_span, judge_time
 from harness.grading.records import decimal
+from harness.service import local_times
 from harness.service.courses import making
-from harness.service.courses.making import late, moment
-from harness.service.local_times import (
-    add_offset,
-    describe_date,
-    describe_moment,
-    describe_time,
-    read_seconds,
-)
 from harness.service.records import CourseAssignment, Upload
 from harness.service.storage import courses, uploads
 from harness.service.storage.audit import AuditedTransaction
@@ -30,7 +23,7 @@ Fact = tuple[str, str]  # a term, and what it is; empty for none
 def load_rule(db: Connection, assignment: CourseAssignment, key: str) -> Late:
     """Return the dates that hold for a student or a group, by the key."""
     students = courses.students_of(db, assignment.course, key)
-    return late(assignment, courses.extensions(db, assignment.id)).of(students)
+    return making.late(assignment, courses.extensions(db, assignment.id)).of(students)
 
 
 def load_rules(
@@ -42,19 +35,19 @@ def load_rules(
     """
     if key:
         return dict.fromkeys((one.id for one in submissions), load_rule(db, assignment, key))
-    rule = late(assignment, courses.extensions(db, assignment.id))
+    rule = making.late(assignment, courses.extensions(db, assignment.id))
     owners = uploads.owners_of(db, [one.id for one in submissions])
     groups: dict[str, list[str]] = {}
     for one in courses.students(db, assignment.course):
         groups.setdefault(one.submits_as, []).append(one.key)
-    keys = {one.id: _find_key(one, owners.get(one.id, frozenset()), groups) for one in submissions}
-    return {name: rule.of(groups.get(own, ())) for name, own in keys.items()}
-
-
-def _find_key(upload: Upload, owners: frozenset[str], groups: Mapping[str, list[str]]) -> str:
-    """Return the group, or the student, that has an upload now."""
-    keys = sorted(key for key, students in groups.items() if owners & {*students})
-    return upload.key if upload.key in keys or not keys else keys[0]
+    rules = {}
+    for upload in submissions:
+        students = owners.get(upload.id, frozenset())
+        keys = sorted(key for key, group in groups.items() if not students.isdisjoint(group))
+        # The group, or the student, that has it now.
+        own = upload.key if upload.key in keys or not keys else keys[0]
+        rules[upload.id] = rule.of(groups.get(own, ()))
+    return rules
 
 
 def list_dates(assignment: CourseAssignment, rule: Late, extension: str = "") -> list[Fact]:
@@ -62,12 +55,12 @@ def list_dates(assignment: CourseAssignment, rule: Late, extension: str = "") ->
 
     ``rule``: of the student or group; ``extension``: the deadline that an extension gives them.
     """
-    common, last = describe_date(assignment.deadline), rule.refused_after
+    common, last = local_times.describe_date(assignment.deadline), rule.refused_after
     return [
-        ("Opens", describe_date(assignment.opens)),
-        ("Your deadline", describe_date(extension)),
+        ("Opens", local_times.describe_date(assignment.opens)),
+        ("Your deadline", local_times.describe_date(extension)),
         ("Deadline of the others" if extension else "Deadline", common),
-        ("Closed after", describe_time(last) if last else ""),
+        ("Closed after", local_times.describe_time(last) if last else ""),
         ("If you are late", describe_terms(rule)),
     ]
 
@@ -75,9 +68,9 @@ def list_dates(assignment: CourseAssignment, rule: Late, extension: str = "") ->
 def list_dates_for_staff(assignment: CourseAssignment, rule: Late) -> list[Fact]:
     """Return the dates of an assignment, as those have them who set them."""
     return [
-        ("Opens", describe_date(assignment.opens)),
-        ("Deadline", describe_date(assignment.deadline)),
-        ("Closed after", describe_date(assignment.closes)),
+        ("Opens", local_times.describe_date(assignment.opens)),
+        ("Deadline", local_times.describe_date(assignment.deadline)),
+        ("Closed after", local_times.describe_date(assignment.closes)),
         ("Late submissions", describe_terms(rule)),
     ]
 
@@ -89,35 +82,39 @@ def list_open_dates(
 
     Late submissions that are accepted without an end have no such date.
     """
-    last = max(courses.extensions(db, assignment.id).values(), key=read_seconds, default="")
+    last = max(
+        courses.extensions(db, assignment.id).values(), key=local_times.read_seconds, default=""
+    )
     dates = {
         "the deadline is": assignment.deadline,
         "the last extension ends": last,
         "late submissions are accepted until": assignment.closes,
     }
     grace = datetime.timedelta(minutes=assignment.grace)
-    known = [(words, time) for words, text in dates.items() if (time := moment(text))]
-    return [f"{words} {describe_time(one)}" for words, one in known if measure(one, now) <= grace]
+    known = [(words, time) for words, text in dates.items() if (time := making.moment(text))]
+    return [
+        f"{words} {local_times.describe_time(one)}"
+        for words, one in known
+        if measure(one, now) <= grace
+    ]
 
 
 def describe_terms(rule: Late) -> str:
     """Return until when late submissions are accepted and what they lose; empty: no deadline."""
     if rule.deadline is None:
         return ""
-    grace = ""
-    if rule.grace_minutes:
-        grace = f" The first {number_of(rule.grace_minutes, 'minute')} after a date still count."
-    return f"{_describe_time_left(rule, rule.deadline)}{grace}"
-
-
-def _describe_time_left(rule: Late, deadline: datetime.datetime) -> str:
     last = rule.refused_after
     if last is None:
-        return f"Late submissions are accepted at any time: {describe_cost(rule)}."
-    left = measure(deadline, last)
-    if left <= datetime.timedelta():
-        return "Late submissions are refused."
-    return f"Late submissions are accepted until {describe_time(last)}: {describe_cost(rule)}."
+        told = f"Late submissions are accepted at any time: {describe_cost(rule)}."
+    elif measure(rule.deadline, last) <= datetime.timedelta():
+        told = "Late submissions are refused."
+    else:
+        until = local_times.describe_time(last)
+        told = f"Late submissions are accepted until {until}: {describe_cost(rule)}."
+    if rule.grace_minutes:
+        grace = number_of(rule.grace_minutes, "minute")
+        told += f" The first {grace} after a date still count."
+    return told
 
 
 def describe_cost(rule: Late) -> str:
@@ -138,8 +135,8 @@ def warn_late(rule: Late, at: float, last: Upload | None) -> str:
     if last is None:
         return warning
     return (
-        f"{warning} A new submission counts instead of {last.name} of {describe_moment(last.at)},"
-        " and cannot be withdrawn."
+        f"{warning} A new submission counts instead of {last.name} of"
+        f" {local_times.describe_moment(last.at)}, and cannot be withdrawn."
     )
 
 
@@ -163,7 +160,7 @@ def describe_late(rule: Late, at: float) -> str:
 def latest_deadline(extensions: Mapping[str, str], students: Iterable[str]) -> str:
     """Return the deadline of their own that these students have together; empty: none."""
     own = [extensions[one] for one in students if one in extensions]
-    return max(own, key=read_seconds, default="")
+    return max(own, key=local_times.read_seconds, default="")
 
 
 def extend(act: AuditedTransaction, assignment: CourseAssignment, key: str, deadline: str) -> None:
@@ -183,9 +180,9 @@ def extend(act: AuditedTransaction, assignment: CourseAssignment, key: str, dead
     later = making.moment(own)
     if later and common and measure(common, later) <= datetime.timedelta():
         raise UsageError(
-            f"deadline: found {describe_time(later)},"
-            f" expected a time after that of all, {describe_time(common)}"
+            f"deadline: found {local_times.describe_time(later)},"
+            f" expected a time after that of all, {local_times.describe_time(common)}"
         )
     courses.extend(act.db, assignment.id, courses.students_of(act.db, assignment.course, key), own)
     what = "deadline extended" if own else "extension ended"
-    act.note(what, assignment.id, key=key, deadline=add_offset(own))
+    act.note(what, assignment.id, key=key, deadline=local_times.add_offset(own))

@@ -23,24 +23,13 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Assignment
 from harness.errors import ExitCode, UsageError
 from harness.history import history_file, pages
-from harness.history.records import RunKept, Trends
+from harness.history.records import RunKept
 from harness.history.trends import trends
 from harness.report import baseline
-from harness.report.baseline import Comparison
+from harness.service import records
 from harness.service.courses import making, run_documents
 from harness.service.courses.gradings import InvalidGradingStateError
-from harness.service.courses.run_documents import RunDocument
-from harness.service.records import (
-    FAULT,
-    LEASED,
-    RUN,
-    WAITING,
-    Course,
-    CourseAssignment,
-    Job,
-    Suite,
-    SuiteRun,
-)
+from harness.service.records import CourseAssignment, Job, Suite, SuiteRun
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
@@ -62,16 +51,12 @@ class PostedRun(NamedTuple):
     """A document that came, as it is and as it was read."""
 
     data: bytes
-    document: RunDocument
+    document: run_documents.RunDocument
     revision: str
 
     @classmethod
     def read(cls, data: bytes, revision: str) -> PostedRun:
-        """Check what came.
-
-        Raises:
-            UsageError: the document or the revision cannot be read.
-        """
+        """Check what came; raises UsageError if the document or the revision cannot be read."""
         _check_revision(revision)
         return cls(data, run_documents.read(data), revision)
 
@@ -89,9 +74,6 @@ def _check_revision(revision: str) -> None:
         raise UsageError(
             f"revision: found {revision!r}, expected up to 100 letters, digits, . _ + - / : @"
         )
-
-
-# --- suites ------------------------------------------------------------------------------------
 
 
 def make(act: AuditedTransaction, title: str, source: str = "") -> Suite:
@@ -120,7 +102,7 @@ def make_bench(
     ``source``, ``assignment``: as of :func:`making.assign`.
     """
     title = making.read_title(title)
-    course = courses.COURSES.add(act.db, Course(new_id(), title, time.time()))
+    course = courses.COURSES.add(act.db, records.Course(new_id(), title, time.time()))
     wanted = CourseAssignment("", course.id, title, source, "", "", "", "", 0, 0.0)
     return making.assign(act, wanted, assignment)
 
@@ -137,11 +119,7 @@ def change(
     """
     badge = (suite.badge or secrets.token_hex(16)) if has_badge else ""
     made = suite._replace(title=making.read_title(title), is_open=is_open, badge=badge)
-    values: dict[str, object] = {
-        "title": made.title,
-        "is_open": int(is_open),
-        "badge": badge,
-    }
+    values: dict[str, object] = {"title": made.title, "is_open": int(is_open), "badge": badge}
     courses.SUITES.change(act.db, values, id=suite.id)
     act.note("suite changed", suite.id, title=made.title, open=is_open, badge=has_badge)
     return made
@@ -153,7 +131,7 @@ def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
     Raises:
         InvalidGradingStateError: an engine is being run.
     """
-    if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=LEASED):
+    if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=records.LEASED):
         raise InvalidGradingStateError(
             "an engine of this suite is running; wait until it finishes"
         )
@@ -210,13 +188,17 @@ def post_engine(
         )
     _check_revision(archive.revision)
     _check_room(act, suite, 0)
-    jobs = queue.JOBS.all(act.db, kind=RUN, key=suite.person, state=[WAITING, LEASED])
+    jobs = queue.JOBS.all(
+        act.db, kind=records.RUN, key=suite.person, state=[records.WAITING, records.LEASED]
+    )
     if len(jobs) >= MOST_WAITING:
         raise UsageError(f"{len(jobs)} engines of yours wait already: come back later")
     made = _new(act, suite, archive.revision)
     name = one_line(archive.name, _ENGINE) or "archive"
     made = _add(act, made._replace(name=name, sha256=archive.sha256), folder)
-    queue.put(act.db, Job("", RUN, suite.bench, made.id, suite.person, person=suite.person))
+    queue.put(
+        act.db, Job("", records.RUN, suite.bench, made.id, suite.person, person=suite.person)
+    )
     return made
 
 
@@ -255,13 +237,13 @@ def fail(act: AuditedTransaction, run: SuiteRun, trouble: str) -> None:
 
 
 def state_of(db: Connection, run: SuiteRun) -> State:
-    """Return how far a run is, and :data:`FAULT` if the harness failed."""
+    """Return how far a run is, and :data:`records.FAULT` if the harness failed."""
     if run.started or run.trouble:
         return "done" if run.started else "failed"
     states = {one.state for one in queue.of(db, run.id)}
-    if FAULT in states:
+    if records.FAULT in states:
         return "fault"
-    return "running" if LEASED in states else "waiting"
+    return "running" if records.LEASED in states else "waiting"
 
 
 def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
@@ -301,9 +283,6 @@ def _forget(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# --- what was kept -----------------------------------------------------------------------------
-
-
 def document(folder: Path, run: str) -> Path:
     """Return where the document of a run is; ``folder``: of its suite."""
     return folder / "runs" / f"{run}.json"
@@ -319,12 +298,10 @@ def data(folder: Path, run: SuiteRun) -> bytes | None:
 
 def load_kept(folder: Path, runs: Sequence[SuiteRun]) -> list[RunKept]:
     """Return runs as a history keeps them; those that were removed meanwhile are left out."""
-    found = []
-    for run in runs:
-        path = document(folder, run.id).with_suffix(".kept")
-        if path.is_file():
-            found.append(canonical_json.loads(RunKept, path.read_text("ascii")))
-    return found
+    paths = (document(folder, run.id).with_suffix(".kept") for run in runs)
+    return [
+        canonical_json.loads(RunKept, path.read_text("ascii")) for path in paths if path.is_file()
+    ]
 
 
 # --- A run of a suite beside a former one, with the code that ``run --baseline`` uses ------------
@@ -335,7 +312,7 @@ def run_before(db: Connection, run: SuiteRun) -> SuiteRun | None:
     return next(iter(courses.last_runs(db, run.suite, 1, run.number)), None)
 
 
-def compare(folder: Path, former: SuiteRun, run: SuiteRun) -> Comparison | None:
+def compare(folder: Path, former: SuiteRun, run: SuiteRun) -> baseline.Comparison | None:
     """Compare a run with a former one; None: one of them was removed meanwhile.
 
     ``folder``: of their suite.
@@ -346,7 +323,7 @@ def compare(folder: Path, former: SuiteRun, run: SuiteRun) -> Comparison | None:
     return baseline.between(json.loads(before), json.loads(now))
 
 
-def is_worse(comparison: Comparison) -> bool:
+def is_worse(comparison: baseline.Comparison) -> bool:
     """Whether a run is worse than the former one, as the exit status of a run says."""
     return comparison.exit_code is not ExitCode.OK
 
@@ -358,13 +335,6 @@ def is_worse(comparison: Comparison) -> bool:
 RUNS = 100  # the last ones, which make a history
 
 
-def find_trends(suite: Suite, runs: Sequence[RunKept]) -> Trends:
-    """Return what the runs of a suite tell together, whatever the program was called in each."""
-    program = runs[-1].program if runs else ""
-    named = [run._replace(program=program) for run in runs]
-    return trends(suite.title, history_file.VERSION, named, program)
-
-
 def write_pages(
     folder: Path, suite: Suite, runs: Sequence[SuiteRun], home: tuple[str, str]
 ) -> Path:
@@ -374,24 +344,25 @@ def write_pages(
     """
     told = "\n".join([__version__, suite.title, *home, *(run.id for run in runs)])
     made = folder / "history" / hashlib.sha256(told.encode()).hexdigest()[:16]
-    if not made.is_dir():
-        former = list(made.parent.glob("*"))
-        _write_histories(made, find_trends(suite, load_kept(folder, runs[::-1])), home)
-        for old in former:
-            shutil.rmtree(old, ignore_errors=True)
-    return made
-
-
-def _write_histories(folder: Path, trends: Trends, home: tuple[str, str]) -> None:
-    """Write pages, all or none: another request may do the same meanwhile."""
-    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    room = Path(tempfile.mkdtemp(dir=folder.parent.parent, prefix=".unfinished-"))
+    if made.is_dir():
+        return made
+    former = list(made.parent.glob("*"))
+    # Whatever the program was called in each run.
+    kept = load_kept(folder, runs[::-1])
+    program = kept[-1].program if kept else ""
+    named = [run._replace(program=program) for run in kept]
+    found = trends(suite.title, history_file.VERSION, named, program)
+    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(dir=folder, prefix=".unfinished-"))
     try:
-        pages.write(str(room), trends, (home,))
-        with suppress(OSError):  # it is there by now, and the same
-            room.rename(folder)
+        pages.write(str(room), found, (home,))
+        with suppress(OSError):  # another request has made it by now, and the same
+            room.rename(made)
     finally:
         shutil.rmtree(room, ignore_errors=True)
+    for old in former:
+        shutil.rmtree(old, ignore_errors=True)
+    return made
 
 
 # --- A badge: how many tests of the last run passed ----------------------------------------------

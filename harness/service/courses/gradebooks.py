@@ -8,14 +8,13 @@ marks of other assignments in it, so only teachers get it.
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness import file_system
 from harness.errors import UsageError
 from harness.grading.exports import exporters, moodle
-from harness.grading.exports.exporters import EXPORTS, Downloaded, Sheets
 from harness.grading.exports.sheet import Filled, Sheet
 from harness.service.courses.gradings import InvalidGradingStateError, export_anew
 from harness.service.records import CourseAssignment, Grading
@@ -26,7 +25,7 @@ from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes
 # What a gradebook of each platform is called when it is filled in.
-FILES = {one.download.name: one.files[0] for one in EXPORTS if one.download}
+FILES = {one.download.name: one.files[0] for one in exporters.EXPORTS if one.download}
 _TITLES = {name: name.title() for name in FILES}
 _LIST = "gradebooks.json"
 _NAMED = 40  # rows in one sentence
@@ -51,9 +50,6 @@ class KeptGradebook(NamedTuple):
     notes: tuple[str, ...] = ()  # sentences about the rows; none if a former version filled it in
 
 
-# --- the download that was the roster ----------------------------------------------------------
-
-
 def read_roster(path: Path) -> bytes:
     """Return the bytes of a roster to be kept, or b"" if it is too large for a gradebook."""
     return path.read_bytes() if path.stat().st_size <= LARGEST else b""
@@ -66,21 +62,16 @@ def keep_roster(settings: Settings, course: str, data: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".new", delete=False) as file:
         file.write(data)
     unfinished = Path(file.name)
-    if platform := _platform(unfinished):
-        unfinished.replace(_roster(settings, course, platform))
+    try:
+        header = set(Sheet.read(unfinished).header)
+    except UsageError:  # such as a zip of submissions
+        header = set()
+    if {"Student", "ID", "Section"} <= header:
+        unfinished.replace(_roster(settings, course, "canvas"))
+    elif set(moodle.WORKSHEET[:2]) <= header:
+        unfinished.replace(_roster(settings, course, "moodle"))
     else:
         unfinished.unlink()
-
-
-def _platform(path: Path) -> str:
-    """Return the platform whose gradebook a file is, or ""."""
-    try:
-        header = set(Sheet.read(path).header)
-    except UsageError:  # such as a zip of submissions
-        return ""
-    if {"Student", "ID", "Section"} <= header:
-        return "canvas"
-    return "moodle" if set(moodle.WORKSHEET[:2]) <= header else ""
 
 
 def _roster(settings: Settings, course: str, platform: str) -> Path:
@@ -102,27 +93,25 @@ def kept_rosters(settings: Settings, course: str) -> dict[str, str]:
     return {name: _TITLES[name] for name in found}
 
 
-# --- the downloads of an assignment ------------------------------------------------------------
-
-
-def sheets(settings: Settings, assignment: str) -> Sheets:
+def sheets(settings: Settings, assignment: str) -> exporters.Sheets:
     """Return the downloads to be filled in with the marks of an assignment."""
     made = settings.assignment_folder(assignment)
     return {
-        name: Downloaded(made / folder / FILES[name], tuple(columns))
+        name: exporters.Downloaded(made / folder / FILES[name], tuple(columns))
         for name, (folder, columns) in _load(made).items()
     }
 
 
 def _load(assignment_folder: Path) -> dict[str, tuple[str, list[str]]]:
     """Return the folder and the columns of each download, by platform."""
+    return _read_json(assignment_folder / _LIST)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, tuple[str, list[str]]] = json.loads(
-            (assignment_folder / _LIST).read_text("utf-8")
-        )
+        return dict(json.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         return {}
-    return found
 
 
 def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
@@ -130,7 +119,7 @@ def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
 
     ``folder``: with the files of the grading.
     """
-    notes = _load_notes(folder)
+    notes = _read_json(notes_of(folder))
     return [
         KeptGradebook(
             name,
@@ -145,24 +134,14 @@ def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
 
 def keep_notes(folder: Path, filled_sheets: Mapping[str, Filled]) -> None:
     """Keep beside the folder of a grading which rows of its gradebooks were filled in."""
-    notes = {name: [*_describe(FILES[name], one)] for name, one in filled_sheets.items()}
+    notes = {}
+    for name, sheet in filled_sheets.items():
+        rows = number_of(sheet.marked + len(sheet.left), "row")
+        told = [f"{sheet.marked} of {rows} of {FILES[name]} filled in."]
+        if sheet.left:
+            told.append(f"Rows that were not filled in: {some(sheet.left, _NAMED)}.")
+        notes[name] = [*told, *sheet.notes]
     file_system.write_whole(notes_of(folder), json.dumps(notes))
-
-
-def _describe(name: str, sheet: Filled) -> Iterator[str]:
-    rows = number_of(sheet.marked + len(sheet.left), "row")
-    yield f"{sheet.marked} of {rows} of {name} filled in."
-    if sheet.left:
-        yield f"Rows that were not filled in: {some(sheet.left, _NAMED)}."
-    yield from sheet.notes
-
-
-def _load_notes(folder: Path) -> dict[str, list[str]]:
-    try:
-        found: dict[str, list[str]] = json.loads(notes_of(folder).read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    return found
 
 
 def notes_of(folder: Path) -> Path:
@@ -198,22 +177,17 @@ def take(
         raise InvalidGradingStateError("there are no marks yet, or a later grading has marks")
     if request.platform not in FILES:
         raise UsageError(f"platform: found {request.platform!r}, expected {' or '.join(FILES)}")
-    columns = _read_columns(request, assignment)
+    columns = [request.columns or assignment.title]
+    if request.platform == "moodle":
+        columns = [one.strip() for one in request.columns.split(",")] if request.columns else []
+        if columns and len(columns) != len(moodle.WORKSHEET):
+            raise UsageError(
+                f"columns: found {request.columns!r}, expected three names with commas between"
+                " them"
+            )
     _keep(settings, assignment, request, columns)
     export_anew(act, assignment)
     act.note("gradebook taken", assignment.id, platform=request.platform, columns=columns)
-
-
-def _read_columns(request: GradebookWanted, assignment: CourseAssignment) -> list[str]:
-    """Return the names of the columns; without any that of the assignment's title."""
-    if request.platform != "moodle":
-        return [request.columns or assignment.title]
-    names = [one.strip() for one in request.columns.split(",")] if request.columns else []
-    if names and len(names) != len(moodle.WORKSHEET):
-        raise UsageError(
-            f"columns: found {request.columns!r}, expected three names with commas between them"
-        )
-    return names
 
 
 def _keep(
@@ -222,31 +196,30 @@ def _keep(
     made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
-    path, is_sent = folder / FILES[request.platform], request.name or request.data
+    path = folder / FILES[request.platform]
     try:
-        roster = b"" if is_sent else _read_roster(settings, assignment.course, request.platform)
-        path.write_bytes(request.data or roster)
-        exporters.check({request.platform: Downloaded(path, tuple(columns))}, assignment.title)
+        if request.name or request.data:
+            path.write_bytes(request.data)
+        else:
+            try:
+                data = _roster(settings, assignment.course, request.platform).read_bytes()
+            except FileNotFoundError:
+                raise UsageError(
+                    "choose a file: no roster of this course was a gradebook of"
+                    f" {_TITLES[request.platform]}"
+                ) from None
+            path.write_bytes(data)
+        exporters.check(
+            {request.platform: exporters.Downloaded(path, tuple(columns))}, assignment.title
+        )
     except UsageError as error:
         shutil.rmtree(folder)
         said = str(error).replace(f"{folder}/", "")
         raise UsageError(said.replace(path.name, request.name or path.name, 1)) from None
     now = {**_load(made), request.platform: (folder.name, columns)}
+    # Those before the last ones stay, too: an export may be reading them.
     used = {name for found in (_load(made), now) for name, _ in found.values()}
     file_system.write_whole(made / _LIST, json.dumps(now))
-    for old in _old_folders(made, used):
-        shutil.rmtree(old)
-
-
-def _old_folders(assignment_folder: Path, names: set[str]) -> Iterator[Path]:
-    """Yield the folders of downloads before the last one, which an export may be reading."""
-    return (path for path in assignment_folder.glob("gradebook-*") if path.name not in names)
-
-
-def _read_roster(settings: Settings, course: str, platform: str) -> bytes:
-    try:
-        return _roster(settings, course, platform).read_bytes()
-    except FileNotFoundError:
-        raise UsageError(
-            f"choose a file: no roster of this course was a gradebook of {_TITLES[platform]}"
-        ) from None
+    for old in made.glob("gradebook-*"):
+        if old.name not in used:
+            shutil.rmtree(old)

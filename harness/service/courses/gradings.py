@@ -18,23 +18,10 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.grading.exports.exporters import EXPORTS
 from harness.grading.records import GivenMark, Marks, counting_mark, decimal
+from harness.service import records
 from harness.service.courses.deadlines import list_open_dates
 from harness.service.courses.point_weights import exact
-from harness.service.records import (
-    CONCLUDE,
-    EXPORT,
-    FAULT,
-    GRADE,
-    PLAN,
-    TOURNAMENT,
-    Comment,
-    CourseAssignment,
-    Grading,
-    Job,
-    Member,
-    Override,
-    StudentMark,
-)
+from harness.service.records import CourseAssignment, Grading, Job, Override
 from harness.service.storage import courses, lti, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
@@ -59,7 +46,7 @@ def state(db: Connection, grading: Grading) -> State:
         return "released" if grading.released else "concluded"
     jobs = queue.of(db, grading.id)
     is_left = any(job.is_unfinished for job in jobs)
-    is_to_be_concluded = grading.run > 0 and all(job.kind != CONCLUDE for job in jobs)
+    is_to_be_concluded = grading.run > 0 and all(job.kind != records.CONCLUDE for job in jobs)
     return "running" if is_left or is_to_be_concluded else "failed"
 
 
@@ -74,7 +61,7 @@ def begin(act: AuditedTransaction, assignment: CourseAssignment, *, public_only:
     made = Grading(new_id(), assignment.id, act.by, now, public_only)
     uploads.GRADINGS.add(act.db, made)
     due = assignment.deadline  # all its submissions have this one
-    queue.put(act.db, Job("", PLAN, assignment.id, made.id, due=due, person=act.by))
+    queue.put(act.db, Job("", records.PLAN, assignment.id, made.id, due=due, person=act.by))
     act.note("grading begun", made.id, public_only=public_only)
     return made
 
@@ -159,7 +146,7 @@ def try_again(act: AuditedTransaction, grading: Grading) -> None:
     _be_alone(act, grading.assignment, grading.id)
     for job in queue.of(act.db, grading.id):
         queue.begin_anew(act.db, job.id)
-    queue.again(act.db, GRADE, grading.id)  # what is done is not rerun, what broke is
+    queue.again(act.db, records.GRADE, grading.id)  # what is done is not rerun, what broke is
     if grading.concluded:
         _conclude_anew(act, grading)
     values: dict[str, object] = {"trouble": "", "concluded": 0.0}
@@ -177,7 +164,9 @@ def begin_tournament(act: AuditedTransaction, grading: Grading) -> None:
     _be_last(act, grading)
     if not grading.released:
         raise InvalidGradingStateError("release the marks first")
-    queue.put_anew(act.db, Job("", TOURNAMENT, grading.assignment, grading.id, person=act.by))
+    queue.put_anew(
+        act.db, Job("", records.TOURNAMENT, grading.assignment, grading.id, person=act.by)
+    )
     act.note("tournament begun", grading.id)
 
 
@@ -189,7 +178,7 @@ def _lock(act: AuditedTransaction, grading: Grading) -> Grading:
 
 def _conclude_anew(act: AuditedTransaction, grading: Grading) -> None:
     """Recompute marks, even if a worker is computing them now: its results then do not count."""
-    queue.put_anew(act.db, Job("", CONCLUDE, grading.assignment, grading.id))
+    queue.put_anew(act.db, Job("", records.CONCLUDE, grading.assignment, grading.id))
 
 
 def _be_alone(act: AuditedTransaction, assignment: str, grading: str = "") -> None:
@@ -216,30 +205,25 @@ def find_decisions(db: Connection, grading: Grading) -> Decisions:
     """Return what a grading waits for from a person; nothing while it runs."""
     if state(db, grading) == "running" or uploads.has_marks_after(db, grading):
         return Decisions()
-    faults = sum(job.state == FAULT for job in queue.of(db, grading.id))
+    faults = sum(job.state == records.FAULT for job in queue.of(db, grading.id))
     is_open = grading.concluded and not grading.released
     return Decisions(faults, _count_open_changes(grading) if is_open else 0)
 
 
-def list_decisions(db: Connection, grading: Grading) -> list[str]:
-    """Return what a grading waits for from a person, a phrase each."""
-    return phrase(find_decisions(db, grading))
-
-
 def phrase(decisions: Decisions) -> list[str]:
     """Return what a grading waits for, a phrase each."""
-    faults = (
-        [f"the harness failed in {number_of(decisions.faults, 'job')}"] if decisions.faults else []
-    )
-    changes = [f"{number_of(decisions.changes, 'mark')} would change"] if decisions.changes else []
-    return faults + changes
+    told = []
+    if decisions.faults:
+        told.append(f"the harness failed in {number_of(decisions.faults, 'job')}")
+    if decisions.changes:
+        told.append(f"{number_of(decisions.changes, 'mark')} would change")
+    return told
 
 
 def find_later(db: Connection, grading: Grading) -> Grading | None:
     """Return the grading whose marks are in force in the place of those of an earlier one."""
-    return (
-        uploads.in_force(db, grading.assignment) if uploads.has_marks_after(db, grading) else None
-    )
+    has_later = uploads.has_marks_after(db, grading)
+    return uploads.in_force(db, grading.assignment) if has_later else None
 
 
 def _be_last(act: AuditedTransaction, grading: Grading) -> None:
@@ -248,13 +232,10 @@ def _be_last(act: AuditedTransaction, grading: Grading) -> None:
         raise InvalidGradingStateError("a later grading has marks: continue with that one")
 
 
-# --- whom it gave no mark ----------------------------------------------------------------------
-
-
 class UnmarkedStudent(NamedTuple):
     """A student of the course without a mark in a grading."""
 
-    member: Member
+    member: records.Member
     why: str
 
 
@@ -264,20 +245,15 @@ def list_unmarked(db: Connection, grading: Grading, course: str) -> list[Unmarke
         return []
     got = uploads.RECEIVED_BY.all(db, grading=grading.id)
     known, marked = {one.student for one in got}, {one.key for one in got}
-    return [
-        UnmarkedStudent(one, _why_unmarked(one, is_group_marked=one.team in marked))
-        for one in courses.students(db, course)
-        if one.key not in known
-    ]
-
-
-def _why_unmarked(member: Member, *, is_group_marked: bool) -> str:
-    if is_group_marked:
-        return f"new in {member.team}: no mark until the change of that one is accepted"
-    return "in the course, or in a group, since this grading: grade again"
-
-
-# --- what it wrote -----------------------------------------------------------------------------
+    unmarked = []
+    for one in courses.students(db, course):
+        if one.team in marked:
+            why = f"new in {one.team}: no mark until the change of that one is accepted"
+        else:
+            why = "in the course, or in a group, since this grading: grade again"
+        if one.key not in known:
+            unmarked.append(UnmarkedStudent(one, why))
+    return unmarked
 
 
 def names(folder: Path) -> list[str]:
@@ -310,14 +286,13 @@ class Decision(NamedTuple):
     reason: str
 
 
-def comment(act: AuditedTransaction, assignment: CourseAssignment, key: str, text: str) -> Comment:
-    """Say something to a student or a group.
-
-    Raises:
-        UsageError: it is empty, or very long.
-    """
+def comment(
+    act: AuditedTransaction, assignment: CourseAssignment, key: str, text: str
+) -> records.Comment:
+    """Say something to a student or a group; raises UsageError if it is empty, or very long."""
     courses.lock(act.db, assignment.id)
-    made = Comment(new_id(), assignment.id, key, act.by, time.time(), _check_text("comment", text))
+    said = _check_text("comment", text)
+    made = records.Comment(new_id(), assignment.id, key, act.by, time.time(), said)
     uploads.COMMENTS.add(act.db, made)
     uploads.give_to(act.db, made.id, courses.students_of(act.db, assignment.course, key))
     lti.put_scores(act.db, assignment.id)
@@ -326,7 +301,7 @@ def comment(act: AuditedTransaction, assignment: CourseAssignment, key: str, tex
 
 
 def remove_comment(
-    act: AuditedTransaction, assignment: CourseAssignment, key: str, one: Comment
+    act: AuditedTransaction, assignment: CourseAssignment, key: str, one: records.Comment
 ) -> None:
     """Remove a comment for a student or a group. The audit log keeps what it said.
 
@@ -394,8 +369,10 @@ def end_override(act: AuditedTransaction, assignment: CourseAssignment, key: str
     """Let the computed mark count again for a student, or for all of a group."""
     courses.lock(act.db, assignment.id)
     students = courses.students_of(act.db, assignment.course, key)
-    named = {"assignment": assignment.id}
-    if sum(uploads.OVERRIDES.remove(act.db, key=one, **named) for one in students):
+    removed = [
+        uploads.OVERRIDES.remove(act.db, assignment=assignment.id, key=one) for one in students
+    ]
+    if any(removed):
         act.note("override ended", assignment.id, key=key, students=students)
         export_anew(act, assignment)
 
@@ -407,7 +384,7 @@ def export_anew(act: AuditedTransaction, assignment: CourseAssignment) -> None:
     """
     lti.put_scores(act.db, assignment.id)
     if grading := uploads.in_force(act.db, assignment.id):
-        queue.put_anew(act.db, Job("", EXPORT, assignment.id, grading.id))
+        queue.put_anew(act.db, Job("", records.EXPORT, assignment.id, grading.id))
 
 
 def list_outdated(db: Connection, grading: Grading) -> list[str]:
@@ -416,7 +393,10 @@ def list_outdated(db: Connection, grading: Grading) -> list[str]:
     It stays as it is when points change: 4 of 4 is then 4 of 8, and nobody may have meant that.
     ``grading``: no later one has marks.
     """
-    most = {one.key: _most(one) for one in uploads.MARKS.all(db, grading=grading.id)}
+    most = {
+        one.key: decimal(canonical_json.loads(Marks, one.marks).of)
+        for one in uploads.MARKS.all(db, grading=grading.id)
+    }
     own = uploads.overrides(db, grading.assignment)
     got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id, student=[*own])
     pairs = [(own[one.student], most[one.key]) for one in got]
@@ -426,10 +406,6 @@ def list_outdated(db: Connection, grading: Grading) -> list[str]:
         # Without a mark at that time nobody knows what could be reached.
         if (then := one.computed.partition(" of ")[2]) not in ("", now)
     ]
-
-
-def _most(mark: StudentMark) -> str:
-    return decimal(canonical_json.loads(Marks, mark.marks).of)
 
 
 class SharedOverride(NamedTuple):
@@ -450,9 +426,9 @@ def shared_overrides(
     for one in students:
         if one in overrides:
             sharing.setdefault(overrides[one]._replace(key=""), []).append(one)
-    all_ = len(students)
     return [
-        SharedOverride(() if len(who) == all_ else tuple(who), o) for o, who in sharing.items()
+        SharedOverride(() if len(who) == len(students) else tuple(who), one)
+        for one, who in sharing.items()
     ]
 
 

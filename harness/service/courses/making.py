@@ -94,10 +94,9 @@ def apply_course_settings(
 
     ``assignment``: what it is made of. ``extensions``: deadlines of students, by their keys.
     """
-    assignment = apply_weights(assignment, load_weights(course_assignment))
-    return assignment._replace(
-        title=course_assignment.title, late=late(course_assignment, extensions)
-    )
+    weighed = apply_weights(assignment, load_weights(course_assignment))
+    own = late(course_assignment, extensions)
+    return weighed._replace(title=course_assignment.title, late=own)
 
 
 def late(assignment: CourseAssignment, extensions: Mapping[str, str]) -> Late:
@@ -167,7 +166,11 @@ def check(assignment: CourseAssignment) -> CourseAssignment:
         deadline=date("deadline", assignment.deadline),
         closes=date("closes", assignment.closes),
     )
-    _check_dates(made)
+    last = made.closes or made.deadline
+    if made.deadline and read_seconds(last) < read_seconds(made.deadline):
+        raise UsageError("closes: this is before the deadline: choose a later time, or the same")
+    if made.opens and last and read_seconds(made.opens) >= read_seconds(last):
+        raise UsageError("opens: this is after the last time to submit: choose an earlier time")
     if not 0 <= made.grace < 100_000:
         raise UsageError(f"grace: found {made.grace}, expected minutes from 0")
     share = exact(made.deduction or "0")
@@ -176,18 +179,6 @@ def check(assignment: CourseAssignment) -> CourseAssignment:
             f"deduction: found {made.deduction!r}, expected a percentage from 0 to 100"
         )
     return made
-
-
-def _check_dates(assignment: CourseAssignment) -> None:
-    if (
-        assignment.deadline
-        and assignment.closes
-        and read_seconds(assignment.closes) < read_seconds(assignment.deadline)
-    ):
-        raise UsageError("closes: this is before the deadline: choose a later time, or the same")
-    last = assignment.closes or assignment.deadline
-    if assignment.opens and last and read_seconds(assignment.opens) >= read_seconds(last):
-        raise UsageError("opens: this is after the last time to submit: choose an earlier time")
 
 
 # --- A form that a browser sends again, as by a double click, makes one thing --------------------
@@ -225,10 +216,6 @@ def make_once(
 
 
 def hold(db: Connection, assignment: CourseAssignment) -> None:
-    """Keep an assignment until the end of a transaction.
-
-    Raises:
-        UsageError: it was removed.
-    """
+    """Keep an assignment until the end of a transaction; raises UsageError if it was removed."""
     if not courses.hold(db, assignment.id):
         raise UsageError(REMOVED)

@@ -11,7 +11,7 @@ what has changed, and a grading can be ended with the one that it was begun with
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
@@ -102,20 +102,12 @@ def unpack(
             raise UsageError(f"there is no {FILE} at the top of what you sent")
         try:
             found = assignments.read(place / FILE)
-            _read_cases(found)
+            # Else no submission could be checked later.
+            attempt_plan.read_cases(found, ())
         except HarnessError as error:
             raise UsageError(str(error).replace(f"{place}/", "")) from None
         _check(found)
         yield place, found
-
-
-def _read_cases(assignment: Assignment) -> None:
-    """Read the case files of an assignment, or no submission could be checked later.
-
-    Raises:
-        HarnessError: a line of one is wrong, or two private ones have the same name.
-    """
-    attempt_plan.read_cases(assignment, ())
 
 
 def make(
@@ -163,17 +155,6 @@ def replace(
         raise UsageError("this assignment was not uploaded: it ships with the service")
     if not (changes := _changes(_document(settings, now).parent, place)):
         raise UsageError("nothing in it has changed")
-    _refuse_doubled(settings, assignment, place)
-    made = now._replace(edition=now.edition + 1)
-    keep(settings, place, made)
-    courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=assignment.id)
-    _check_anew(act, made)
-    act.note("assignment replaced", assignment.id, edition=made.edition, changes=changes)
-    return made
-
-
-def _refuse_doubled(settings: Settings, assignment: CourseAssignment, place: Path) -> None:
-    """Refuse private case files of an upload that have the name of one that was added."""
     added = making.private_folder(settings.assignment_folder(assignment.id))
     for path in assignments.read(place / FILE).private_cases():
         if (added / path.name).exists():
@@ -181,6 +162,12 @@ def _refuse_doubled(settings: Settings, assignment: CourseAssignment, place: Pat
                 f"{path.name} was added to the private case files: remove it there, or give the"
                 " one in the upload another name"
             )
+    made = now._replace(edition=now.edition + 1)
+    keep(settings, place, made)
+    courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=assignment.id)
+    _check_anew(act, made)
+    act.note("assignment replaced", assignment.id, edition=made.edition, changes=changes)
+    return made
 
 
 def _check_anew(act: AuditedTransaction, assignment: CourseAssignment) -> None:
@@ -213,27 +200,21 @@ def editions(settings: Settings, assignment: CourseAssignment) -> list[list[str]
     return [_changes_kept(*pair) for pair in pairwise(places)]
 
 
-@lru_cache(256)
-def _changes_kept(old: Path, new: Path) -> list[str]:
-    """Return what :func:`_changes` does of two uploads that were kept: neither ever changes."""
-    return _changes(old, new)
-
-
 def _changes(old: Path, new: Path) -> list[str]:
     """Return which parts of the marks and which files differ, in sentences."""
     before, after = _files(old), _files(new)
-    names = sorted(before.keys() | after.keys())
-    differing = [name for name in names if before.get(name) != after.get(name)]
-    return [
-        *_other_points(old, new),
-        *(_describe_change(name, before, after) for name in differing),
-    ]
+    told = [*_other_points(old, new)]
+    for name in sorted(before.keys() | after.keys()):
+        if name not in before:
+            told.append(f"{name} is new")
+        elif name not in after:
+            told.append(f"{name} is gone")
+        elif before[name] != after[name]:
+            told.append(f"{name} has changed")
+    return told
 
 
-def _describe_change(name: str, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
-    if name not in before:
-        return f"{name} is new"
-    return f"{name} has changed" if name in after else f"{name} is gone"
+_changes_kept = lru_cache(256)(_changes)  # of two uploads that were kept: neither ever changes
 
 
 def _files(place: Path) -> dict[str, bytes]:
@@ -303,20 +284,19 @@ def has_overlay(settings: Settings, assignment: CourseAssignment) -> bool:
     return (settings.assignment_folder(assignment.id) / _OVERLAY).is_dir()
 
 
-def lacks_overlay(settings: Settings, assignment: CourseAssignment) -> bool:
-    """Whether submissions get a folder beside them, and nobody has sent it."""
-    own = assignment_of(settings, assignment)
-    return _lacks_overlay(settings, assignment, own)
-
-
-def _lacks_overlay(
-    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment
+def lacks_overlay(
+    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment | None = None
 ) -> bool:
-    name = assignment.engine.overlay
+    """Whether submissions get a folder beside them, and nobody has sent it.
+
+    ``assignment``: what the one of the course is made of, if that was read already.
+    """
+    own = assignment or assignment_of(settings, course_assignment)
+    name = own.engine.overlay
     return (
         bool(name)
         and not has_overlay(settings, course_assignment)
-        and not (assignment.place / name).is_dir()
+        and not (own.place / name).is_dir()
     )
 
 
@@ -328,7 +308,7 @@ def list_missing(settings: Settings, assignment: CourseAssignment) -> list[str]:
     """
     own = assignment_of(settings, assignment)
     found = []
-    if _lacks_overlay(settings, assignment, own):
+    if lacks_overlay(settings, assignment, own):
         found.append(f"the course folder {own.engine.overlay} is missing: upload it")
     if programs := [] if settings.scheduler else find_missing_programs(own):
         found.append(f"the server lacks {needs.absent(programs)}: ask the operator of the service")

@@ -76,12 +76,8 @@ class WeighedPart(NamedTuple):
 
 def load_weights(assignment: CourseAssignment) -> PointWeights:
     """Return what is worth something else in an assignment of a course."""
-    return PointWeights(
-        *(
-            json.loads(text or "{}")
-            for text in (assignment.points, assignment.weights, assignment.left_out)
-        )
-    )
+    texts = assignment.points, assignment.weights, assignment.left_out
+    return PointWeights(*(json.loads(text or "{}") for text in texts))
 
 
 def parse_weights(text: str) -> PointWeights:
@@ -91,17 +87,13 @@ def parse_weights(text: str) -> PointWeights:
 
 def apply_weights(assignment: Assignment, weights: PointWeights) -> Assignment:
     """Return an assignment with new points for these parts."""
-    return assignment._replace(
-        marks=tuple(_apply_to_part(part, weights) for part in assignment.marks)
-    )
-
-
-def _apply_to_part(part: MarkPart, weights: PointWeights) -> MarkPart:
-    own = weights.weights.get(part.name, _NONE)
-    return part._replace(
-        points=Fraction(weights.points.get(part.name, part.points)),
-        weights={**part.weights, **{name: Fraction(own[name]) for name in own}},
-    )
+    parts = []
+    for part in assignment.marks:
+        own = weights.weights.get(part.name, _NONE)
+        points = Fraction(weights.points.get(part.name, part.points))
+        weighed = {**part.weights, **{name: Fraction(own[name]) for name in own}}
+        parts.append(part._replace(points=points, weights=weighed))
+    return assignment._replace(marks=tuple(parts))
 
 
 def list_weighed_parts(assignment: Assignment, private: Path) -> list[WeighedPart]:
@@ -116,27 +108,18 @@ def list_weighed_parts(assignment: Assignment, private: Path) -> list[WeighedPar
 
 def _tests(part: MarkPart, files: Iterable[PlannedCase]) -> Iterator[WeighedTest]:
     groups: dict[tuple[str, str], list[Step]] = {}
-    own = [case for case in files if case.kind == part.judged_by]
-    for case in own:
-        for step in marking.list_tests(part, case.read()):
-            groups.setdefault(marking.names(case.name, step), []).append(step)
-    digests = _digest_files(own)
+    digests: dict[str, list[str]] = {}  # by the names that weights know files by: without folders
+    for case in files:
+        if case.kind == part.judged_by:
+            digests.setdefault(PurePosixPath(case.name).name, []).append(case.sha256)
+            for step in marking.list_tests(part, case.read()):
+                groups.setdefault(marking.names(case.name, step), []).append(step)
     for (name, file), steps in groups.items():
         commands = tuple(step.command for step in steps)
-        yield WeighedTest(name, commands, marking.weight(part, (name, file)), digests[file])
-
-
-def _digest_files(cases: Iterable[PlannedCase]) -> dict[str, str]:
-    """Return digests of case files by the names that weights know them by: without folders."""
-    groups: dict[str, list[str]] = {}
-    for case in cases:
-        groups.setdefault(PurePosixPath(case.name).name, []).append(case.sha256)
-    return {name: _join_digests(group) for name, group in groups.items()}
-
-
-def _join_digests(group: Sequence[str]) -> str:
-    """Return a digest of files in several folders that have one name; of one file its own."""
-    return group[0] if len(group) == 1 else hashlib.sha256(" ".join(group).encode()).hexdigest()
+        weight, own = marking.weight(part, (name, file)), digests[file]
+        # Files in several folders may have one name.
+        joined = own[0] if len(own) == 1 else hashlib.sha256(" ".join(own).encode()).hexdigest()
+        yield WeighedTest(name, commands, weight, joined)
 
 
 def read(
@@ -166,23 +149,18 @@ def read(
         one.part.name: _weights(one, own[one.part.name], points[one.part.name], request)
         for one in parts
     }
+    left_out: dict[str, dict[str, str]] = {}  # digests of files; told ones go before
+    for one in parts:
+        name = one.part.name
+        files = {test.name: test.sha256 for test in one.tests}
+        files |= request.left_out.get(name, _NONE)
+        found = {test: files[test] for test, own in weights[name].items() if own == _NOTHING}
+        left_out |= {name: found} if found else {}
     return PointWeights(
         {name: str(value) for name, value in points.items()},
         {name: found for name, found in weights.items() if found},
-        {name: found for name, found in _list_left_out(parts, weights, request) if found},
+        left_out,
     )
-
-
-def _list_left_out(
-    parts: Iterable[WeighedPart], weights: Mapping[str, Mapping[str, str]], request: PointWeights
-) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield by part the digests of the files of tests that do not count; told ones go before."""
-    for one in parts:
-        name = one.part.name
-        files = {test.name: test.sha256 for test in one.tests} | {
-            **request.left_out.get(name, _NONE)
-        }
-        yield name, {test: files[test] for test, own in weights[name].items() if own == _NOTHING}
 
 
 def still_left_out(parts: Iterable[WeighedPart], weights: PointWeights) -> list[WeighedTest]:

@@ -105,30 +105,29 @@ def _find_action(counts: AssignmentCounts) -> NextAction:
 
 def _find_action_on_marks(counts: AssignmentCounts) -> NextAction:
     """Return what is next where no grading waits for anybody."""
+    submissions = number_of(counts.ungraded, "submission")
     if not counts.submitted and not counts.marks:
-        return NextAction("wait", "", "Nobody has submitted yet.")
-    if counts.ungraded or not counts.marks:
-        return _find_grading(counts)
-    if counts.attention:
+        action = NextAction("wait", "", "Nobody has submitted yet.")
+    elif counts.wrong_tests and (counts.ungraded or not counts.marks):
+        tests = number_of(counts.wrong_tests, "private test")
+        action = NextAction("review tests", f"Review {tests}", "Correct answers fail there.")
+    elif not counts.marks:
+        open_ = " Students can still submit; you can grade again later." if counts.is_open else ""
+        action = NextAction("grade", f"Grade {submissions}", f"Nothing is graded yet.{open_}")
+    elif counts.ungraded:
+        came = "came" if counts.ungraded != 1 else "was sent"
+        why = f"{submissions} {came} after the last grading."
+        action = NextAction("grade", "Grade again", why)
+    elif counts.attention:
         who = number_of(counts.attention, "student")
         need = "needs" if counts.attention == 1 else "need"
-        return NextAction("review", f"Review {counts.attention}", f"{who} {need} your decision.")
-    if counts.marks == "released":
-        return NextAction("done", "", "Students see their marks.")
-    why = "All submissions have a mark. Students do not see it yet."
-    return NextAction("release", "Release marks", why)
-
-
-def _find_grading(counts: AssignmentCounts) -> NextAction:
-    if counts.wrong_tests:
-        tests = number_of(counts.wrong_tests, "private test")
-        return NextAction("review tests", f"Review {tests}", "Correct answers fail there.")
-    submissions = number_of(counts.ungraded, "submission")
-    if not counts.marks:
-        open_ = " Students can still submit; you can grade again later." if counts.is_open else ""
-        return NextAction("grade", f"Grade {submissions}", f"Nothing is graded yet.{open_}")
-    came = "came" if counts.ungraded != 1 else "was sent"
-    return NextAction("grade", "Grade again", f"{submissions} {came} after the last grading.")
+        action = NextAction("review", f"Review {counts.attention}", f"{who} {need} your decision.")
+    elif counts.marks == "released":
+        action = NextAction("done", "", "Students see their marks.")
+    else:
+        why = "All submissions have a mark. Students do not see it yet."
+        action = NextAction("release", "Release marks", why)
+    return action
 
 
 def _list_steps(counts: AssignmentCounts) -> list[Step]:
@@ -136,6 +135,14 @@ def _list_steps(counts: AssignmentCounts) -> list[Step]:
     is_complete = bool(counts.students) and counts.submitted == counts.students
     needed = counts.attention + counts.changes + counts.faults
     released: StepState = "done" if counts.marks == "released" else "later"
+    if counts.is_grading:
+        graded = Step("graded", "Grading", "now")
+    elif not counts.marks:
+        graded = Step("graded", "Not graded", "later")
+    elif counts.ungraded:
+        graded = Step("graded", f"Graded, {counts.ungraded} newer", "look")
+    else:
+        graded = Step("graded", "Graded", "done")
     return [
         Step("set up", "Set up", "done" if is_set_up else "look"),
         Step(
@@ -148,19 +155,9 @@ def _list_steps(counts: AssignmentCounts) -> list[Step]:
             f"{needed} {'needs' if needed == 1 else 'need'} you",
             "look" if needed else "done" if counts.marks else "later",
         ),
-        _describe_grading(counts),
+        graded,
         Step("released", "Released" if released == "done" else "Not released", released),
     ]
-
-
-def _describe_grading(counts: AssignmentCounts) -> Step:
-    if counts.is_grading:
-        return Step("graded", "Grading", "now")
-    if not counts.marks:
-        return Step("graded", "Not graded", "later")
-    if counts.ungraded:
-        return Step("graded", f"Graded, {counts.ungraded} newer", "look")
-    return Step("graded", "Graded", "done")
 
 
 # --- of a submission, for its student ---------------------------------------------------------
@@ -256,7 +253,11 @@ _ADVICE = {
 def _describe_check(facts: SubmissionFacts, window: SubmissionWindow) -> tuple[str, str, str]:
     """Return a chip and what happened, as long as there is no mark."""
     if not facts.state:
-        return _describe_nothing(window)
+        if window.kind == "before":
+            return "off", "Not open yet", "This assignment is not open yet."
+        if window.kind == "closed":
+            return "off", "Nothing submitted", "You did not submit anything, and it is closed now."
+        return "new", "To do", "You have not submitted anything yet."
     if facts.state == "refused":
         return "bad", "Refused", f"Your submission could not be used. {facts.refused}"
     if facts.state == "waiting":
@@ -265,16 +266,14 @@ def _describe_check(facts: SubmissionFacts, window: SubmissionWindow) -> tuple[s
     return _FIXED.get(facts.state) or _describe_result(facts)
 
 
-def _describe_nothing(window: SubmissionWindow) -> tuple[str, str, str]:
-    if window.kind == "before":
-        return "off", "Not open yet", "This assignment is not open yet."
-    if window.kind == "closed":
-        return "off", "Nothing submitted", "You did not submit anything, and it is closed now."
-    return "new", "To do", "You have not submitted anything yet."
-
-
 def _describe_result(facts: SubmissionFacts) -> tuple[str, str, str]:
-    more, failed = _tell_more(facts), facts.tests - facts.passed
+    more, failed = "", facts.tests - facts.passed
+    if facts.archive_faults:
+        things = number_of(facts.archive_faults, "thing")
+        more += f" {things} in your archive {'is' if facts.archive_faults == 1 else 'are'} wrong."
+    if facts.unjudged:
+        files = number_of(facts.unjudged, "case file")
+        more += f" We failed to judge {files}, which is not your fault."
     if not facts.builds:
         return "bad", "Not built", "Your program could not be built, so no test ran."
     if not facts.tests:
@@ -289,50 +288,33 @@ def _describe_result(facts: SubmissionFacts) -> tuple[str, str, str]:
     return look, label, f"Passed {every}.{more}"
 
 
-def _tell_more(facts: SubmissionFacts) -> str:
-    told = ""
-    if facts.archive_faults:
-        things = number_of(facts.archive_faults, "thing")
-        told += f" {things} in your archive {'is' if facts.archive_faults == 1 else 'are'} wrong."
-    if facts.unjudged:
-        files = number_of(facts.unjudged, "case file")
-        told += f" We failed to judge {files}, which is not your fault."
-    return told
-
-
 def _advise(
     facts: SubmissionFacts, window: SubmissionWindow
 ) -> tuple[str, datetime.datetime | None]:
     """Return what to do, and until when, as long as there is no mark."""
-    if not facts.state:
-        return _advise_first(window)
     if advice := _ADVICE.get(facts.state):
         return advice, None
-    return (_advise_closed(facts), None) if window.kind == "closed" else _invite(facts, window)
-
-
-def _invite(
-    facts: SubmissionFacts, window: SubmissionWindow
-) -> tuple[str, datetime.datetime | None]:
-    if facts.state == "withdrawn":
-        return _offer(window, "You can submit again")
-    if facts.counts_instead:
-        return _offer(window, f"{facts.counts_instead} counts instead. You can resubmit")
-    is_right = facts.state == "checked" and facts.builds and facts.passed == facts.tests
-    if is_right and not facts.archive_faults:
-        return _offer(window, "You may resubmit")
-    return _offer(window, "You can correct it and resubmit")
-
-
-def _advise_first(window: SubmissionWindow) -> tuple[str, datetime.datetime | None]:
-    if window.kind == "before":
+    if window.kind == "before" and not facts.state:
         return "You can submit from", window.until
     if window.kind == "closed":
-        return "Ask your teacher if you need more time.", None
-    return _offer(window, "Submit")
+        return _advise_closed(facts), None
+    is_right = facts.state == "checked" and facts.builds and facts.passed == facts.tests
+    if not facts.state:
+        words = "Submit"
+    elif facts.state == "withdrawn":
+        words = "You can submit again"
+    elif facts.counts_instead:
+        words = f"{facts.counts_instead} counts instead. You can resubmit"
+    elif is_right and not facts.archive_faults:
+        words = "You may resubmit"
+    else:
+        words = "You can correct it and resubmit"
+    return _offer(window, words)
 
 
 def _advise_closed(facts: SubmissionFacts) -> str:
+    if not facts.state:
+        return "Ask your teacher if you need more time."
     if facts.counts_instead:
         return f"{facts.counts_instead} counts instead."
     if facts.state in ("refused", "withdrawn"):
@@ -342,6 +324,5 @@ def _advise_closed(facts: SubmissionFacts) -> str:
 
 
 def _offer(window: SubmissionWindow, words: str) -> tuple[str, datetime.datetime | None]:
-    """Return what can be done, and until when."""
     late = f" late ({window.cost})" if window.kind == "late" else ""
     return (f"{words}{late} until" if window.until else f"{words}{late}."), window.until

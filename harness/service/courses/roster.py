@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -76,47 +76,33 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         UsageError: a group would be taken for a student outside it.
     """
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
-    members = _list_all(act, course)
+    members = courses.students(act.db, course) + courses.former_students(act.db, course)
     before = {one.key: one for one in members}
     known = match(members, roster_file.students)
     grouped = give_keys_of_groups(roster_file.students, members, known.members)
-    taken = [_take_one(act, course, one, known.members) for one in _give_keys(grouped, before)]
-    _check_groups(_list_all(act, course))
-    alike = tell_alike(courses.students(act.db, course))
-    remarks = (*roster_file.remarks, *_tell_otherwise(known), *alike)
+    used = {one.casefold() for one in before}
+    taken = []
+    for one in grouped:
+        # A key tells submissions and marks apart, also as the name of a file. So nobody else in
+        # the course has it. Known students keep theirs.
+        key = one.student.key
+        if key.casefold() in used:
+            key = key_with_digest(one.roster_id)
+        listed = one._replace(student=one.student._replace(key=key))
+        taken.append(_take_one(act, course, listed, known.members))
+    present = courses.students(act.db, course)
+    _check_groups(present + courses.former_students(act.db, course))
+    remarks = [*roster_file.remarks]
+    if names := [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]:
+        remarks.append(
+            f"{number_of(len(names), 'student')} found by number or mail address, not by the ID"
+            f" in the file: {some(names, _NAMED)}."
+        )
+    remarks += tell_alike(present)
     found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
     _note(act, course, found, len(taken))
     return found
-
-
-def _give_keys(
-    listed_students: Iterable[ListedStudent], before: Iterable[str]
-) -> Iterator[ListedStudent]:
-    """Yield the students with keys that nobody else in the course has; known students keep theirs.
-
-    A key tells submissions and marks apart, also as the name of a file.
-    """
-    used = {one.casefold() for one in before}
-    for one in listed_students:
-        key = one.student.key
-        if key.casefold() in used:
-            key = key_with_digest(one.roster_id)
-        yield one._replace(student=one.student._replace(key=key))
-
-
-def _tell_otherwise(matches: Matches) -> Iterator[str]:
-    """Yield a remark that names students with another id in the course than in the file."""
-    names = [f"{matches.members[one].name} ({one})" for one in sorted(matches.otherwise)]
-    if names:
-        yield (
-            f"{number_of(len(names), 'student')} found by number or mail address, not by the ID"
-            f" in the file: {some(names, _NAMED)}."
-        )
-
-
-def _list_all(act: AuditedTransaction, course: str) -> list[Member]:
-    return courses.students(act.db, course) + courses.former_students(act.db, course)
 
 
 class _RosterIntake(NamedTuple):
@@ -129,7 +115,7 @@ class _RosterIntake(NamedTuple):
 
 
 def _sum_up(
-    intakes: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: tuple[str, ...]
+    intakes: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: Sequence[str]
 ) -> RosterOutcome:
     listed = {one.member.key for one in intakes}
     changed = tuple(change for one in intakes for change in one.changes)
@@ -168,8 +154,7 @@ def _words(name: str) -> frozenset[str]:
 def _note(act: AuditedTransaction, course: str, outcome: RosterOutcome, students: int) -> None:
     moved = {o.student: [o.was, o.now] for o in outcome.changed if o.what == _GROUP}
     others = [[o.student, o.what, o.was, o.now] for o in outcome.changed if o.what != _GROUP]
-    returned = [one.key for one in outcome.returned]
-    told = {"changed": others, "added again": returned}
+    told = {"changed": others, "added again": [one.key for one in outcome.returned]}
     told_ = {name: value for name, value in told.items() if value}
     act.note("roster taken", course, students=students, moved=moved, **told_)
 
@@ -183,9 +168,6 @@ def _check_groups(members: Sequence[Member]) -> None:
                 f"group: found {one.team!r}, but a student of this course is called so, too: call"
                 " the group otherwise"
             )
-
-
-# --- one student -------------------------------------------------------------------------------
 
 
 def _take_one(
@@ -206,28 +188,37 @@ def _take_one(
     listed, address = _tell(known, member), _address_of(listed_student)
     if not is_ours:
         return _RosterIntake(known, member, listed, _tell_kept(person, member, listed_student))
-    _rename(act, person, member, listed_student)
-    if address and address != person.email:
-        accounts.change_email(act, person, address)
-        change = RosterChange(member.key, member.name, _ADDRESS, person.email, address)
-        return _RosterIntake(
-            known, member, (*listed, change), _tell_ended(person, member, address)
+    is_renamed = listed_student.is_named and person.name != member.name
+    if is_renamed and not accounts.chose_a_name(act, person):
+        accounts.rename(act, person, member.name)
+    if not address or address == person.email:
+        return _RosterIntake(known, member, listed)
+    accounts.change_email(act, person, address)
+    change = RosterChange(member.key, member.name, _ADDRESS, person.email, address)
+    remarks: tuple[str, ...] = ()
+    if accounts.is_another_address(person.email, address):
+        remarks = (
+            f"{member.name} ({member.key}) has another mail address: former links no longer work."
+            " Make or send a new link.",
         )
-    return _RosterIntake(known, member, listed)
+    return _RosterIntake(known, member, (*listed, change), remarks)
 
 
 def _add(act: AuditedTransaction, course: str, listed_student: ListedStudent) -> Member:
     student = listed_student.student
     person = accounts.add_person(act, student.name, _address_of(listed_student))
     made = Member(
-        course, person.id, STUDENT, student.key, student.name, team=listed_student.team or ""
+        course,
+        person.id,
+        STUDENT,
+        student.key,
+        student.name,
+        ids=json.dumps(student.ids),
+        team=listed_student.team or "",
+        roster_id=listed_student.roster_id,
+        team_name=listed_student.group,
     )
-    own = {
-        "ids": json.dumps(student.ids),
-        "roster_id": listed_student.roster_id,
-        "team_name": listed_student.group,
-    }
-    return courses.MEMBERS.add(act.db, made._replace(**own))
+    return courses.MEMBERS.add(act.db, made)
 
 
 def _address_of(listed_student: ListedStudent) -> str:
@@ -259,17 +250,6 @@ def _tell(former: Member, member: Member) -> tuple[RosterChange, ...]:
     )
 
 
-def _rename(
-    act: AuditedTransaction, person: Person, member: Member, listed_student: ListedStudent
-) -> None:
-    if (
-        listed_student.is_named
-        and person.name != member.name
-        and not accounts.chose_a_name(act, person)
-    ):
-        accounts.rename(act, person, member.name)
-
-
 def _tell_kept(person: Person, member: Member, listed_student: ListedStudent) -> tuple[str, ...]:
     """Say what a roster may not change of a person."""
     address, ids = _address_of(listed_student), dict(json.loads(member.ids))
@@ -287,15 +267,6 @@ def _tell_kept(person: Person, member: Member, listed_student: ListedStudent) ->
     )
 
 
-def _tell_ended(person: Person, member: Member, address: str) -> tuple[str, ...]:
-    if not accounts.is_another_address(person.email, address):
-        return ()
-    return (
-        f"{member.name} ({member.key}) has another mail address: former links no longer work."
-        " Make or send a new link.",
-    )
-
-
 # --- Match a roster with the students of a course: by the id of the file, a number, an address ---
 
 
@@ -308,41 +279,28 @@ class Matches(NamedTuple):
 
 def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -> Matches:
     """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
-    finder = _RosterFinder(members, listed_students)
-    finder.take(lambda one: one.roster_id, lambda one: one.roster_id)
-    by_id = set(finder.found)
-    for kind in _KINDS:
-        finder.take(*_tellers(kind), _differ)
-    return Matches(finder.found, tuple(one for one in finder.found if one not in by_id))
-
-
-class _RosterFinder:
-    """Members and lines of a file, and which of them are matched."""
-
-    def __init__(
-        self, members: Sequence[Member], listed_students: Sequence[ListedStudent]
-    ) -> None:
-        self.found: dict[str, Member] = {}
-        self._taken: set[str] = set()
-        self._members, self._listed = members, listed_students
-
-    def take(
-        self,
-        tell_member: Callable[[Member], str],
-        tell_listed: Callable[[ListedStudent], str],
-        differ: Callable[[Member, ListedStudent], bool] = lambda *_: False,
-    ) -> None:
-        """Match members and lines with the same fact, if nobody else has it."""
-        members = _find_single((tell_member(one), one) for one in self._members)
-        listed = _find_single((tell_listed(one), one) for one in self._listed)
-        for fact in members.keys() & listed.keys():
-            if not differ(members[fact], listed[fact]):
-                self._match(members[fact], listed[fact])
-
-    def _match(self, member: Member, listed_student: ListedStudent) -> None:
-        if member.person not in self._taken and listed_student.roster_id not in self.found:
-            self.found[listed_student.roster_id] = member
-            self._taken.add(member.person)
+    found: dict[str, Member] = {}
+    taken: set[str] = set()
+    by_id: set[str] = set()
+    for kind in ("", *_KINDS):  # "": the id in the file
+        if not kind:
+            own = _find_single((one.roster_id, one) for one in members)
+            listed = _find_single((one.roster_id, one) for one in listed_students)
+        else:
+            own = _find_single((_ids(one).get(kind, "").casefold(), one) for one in members)
+            listed = _find_single(
+                (dict(one.student.ids).get(kind, "").casefold(), one) for one in listed_students
+            )
+        for fact in own.keys() & listed.keys():
+            member, roster_id = own[fact], listed[fact].roster_id
+            if kind and _differ(member, listed[fact]):
+                continue
+            if member.person not in taken and roster_id not in found:
+                found[roster_id] = member
+                taken.add(member.person)
+        if not kind:
+            by_id = set(found)
+    return Matches(found, tuple(one for one in found if one not in by_id))
 
 
 def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
@@ -351,14 +309,6 @@ def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
     for fact, one in facts:
         alike.setdefault(fact, []).append(one)
     return {fact: known[0] for fact, known in alike.items() if fact and len(known) == 1}
-
-
-def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[ListedStudent], str]]:
-    """Return functions that tell an id of a member, and of somebody in a file."""
-    return (
-        lambda one: _ids(one).get(kind, "").casefold(),
-        lambda one: dict(one.student.ids).get(kind, "").casefold(),
-    )
 
 
 def _differ(member: Member, listed_student: ListedStudent) -> bool:
@@ -411,9 +361,6 @@ def tell_alike(members: Iterable[Member]) -> Iterator[str]:
             )
 
 
-# --- links -------------------------------------------------------------------------------------
-
-
 class StudentLink(NamedTuple):
     """A link for a student to sign in by. This is its only copy."""
 
@@ -433,17 +380,16 @@ def make_links(act: AuditedTransaction, course: str, base: str) -> list[StudentL
 
     ``base``: the beginning of the service's addresses.
     """
-    return [_make_link(act, one, base) for one in courses.students(act.db, course)]
-
-
-def _make_link(act: AuditedTransaction, member: Member, base: str) -> StudentLink:
-    person = people.PEOPLE.find(act.db, id=member.person)
-    assert person is not None  # members refer to people
-    if not accounts.may_be_changed_by(act.db, person, act.by):
-        return StudentLink(member.key, member.name, person.email, "")
-    people.revoke_links(act.db, member.person)
-    link = accounts.make_course_link(act, member.person, base)
-    return StudentLink(member.key, member.name, person.email, link)
+    links = []
+    for one in courses.students(act.db, course):
+        person = people.PEOPLE.find(act.db, id=one.person)
+        assert person is not None  # members refer to people
+        link = ""
+        if accounts.may_be_changed_by(act.db, person, act.by):
+            people.revoke_links(act.db, one.person)
+            link = accounts.make_course_link(act, one.person, base)
+        links.append(StudentLink(one.key, one.name, person.email, link))
+    return links
 
 
 def students(members: Sequence[Member]) -> list[StudentSubmissions]:
@@ -455,23 +401,16 @@ def students(members: Sequence[Member]) -> list[StudentSubmissions]:
     for one in members:
         if one.role == STUDENT:
             groups.setdefault(one.submits_as, []).append(one)
-    return [entry(key, group) for key, group in sorted(groups.items(), key=_order)]
-
-
-def _order(pair: tuple[str, list[Member]]) -> tuple[object, ...]:
-    return natural_order(pair[0])
+    return [entry(key, groups[key]) for key in sorted(groups, key=natural_order)]
 
 
 def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
     """Return an entry of some students, with nothing submitted yet."""
-    return StudentSubmissions(
-        key, tuple(map(_student, sorted(members, key=lambda one: one.key))), ()
+    students = (
+        Student(one.key, one.name, tuple((str(a), str(b)) for a, b in json.loads(one.ids)))
+        for one in sorted(members, key=lambda one: one.key)
     )
-
-
-def _student(member: Member) -> Student:
-    pairs = tuple((str(name), str(value)) for name, value in json.loads(member.ids))
-    return Student(member.key, member.name, pairs)
+    return StudentSubmissions(key, tuple(students), ())
 
 
 # --- Students who leave a course: removed, and added again. Nothing of theirs is lost ------------
@@ -490,21 +429,12 @@ def find_present(act: AuditedTransaction, course: str, key: str) -> Member:
 
 
 def remove(act: AuditedTransaction, course: str, key: str) -> Member:
-    """Remove a student from a course.
-
-    Raises:
-        UsageError: as :func:`find_present`.
-    """
-    found = find_present(act, course, key)
-    return _change(act, found._replace(role=FORMER), "student removed")
+    """Remove a student from a course; raises as :func:`find_present`."""
+    return _change(act, find_present(act, course, key)._replace(role=FORMER), "student removed")
 
 
 def restore(act: AuditedTransaction, course: str, key: str) -> Member:
-    """Add a removed student again.
-
-    Raises:
-        UsageError: there is no such former student.
-    """
+    """Add a removed student again; raises UsageError if there is no such former student."""
     found = _find(act, course, key, FORMER)
     return _change(act, found._replace(role=STUDENT), "student added again")
 

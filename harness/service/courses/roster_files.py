@@ -27,7 +27,7 @@ import unicodedata
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from harness.errors import ArchiveError, UsageError
 from harness.grading.ingest import csv_source, sources
@@ -135,27 +135,17 @@ def show_name(name: str) -> str:
 
 
 def _of_zip(path: Path) -> RosterFile:
-    _refuse_workbook(path)
-    with tempfile.TemporaryDirectory() as room:
-        found = list(map(_clean, sources.read_pieces(path, room=Path(room))))
-    return RosterFile(tuple(_list(found, {one.student.key for one in found if _lacks_name(one)})))
-
-
-def _refuse_workbook(path: Path) -> None:
-    """Refuse a file of a spreadsheet program: a zip, whose folders would be taken for students.
-
-    Raises:
-        UsageError: it is one.
-    """
     no_zip = contextlib.suppress(zipfile.BadZipFile, ValueError, NotImplementedError)
     with no_zip, zipfile.ZipFile(path) as file:  # what is wrong with it is told when it is read
+        # The folders of a workbook would be taken for students.
         if not _WORKBOOK.isdisjoint(file.namelist()):
             raise UsageError(f"{path} is a workbook of a spreadsheet: save it as CSV UTF-8")
-
-
-def _lacks_name(piece: SourcePiece) -> bool:
-    """Whether there is an id only: Canvas writes ``Lovelace, Ada`` as ``lovelaceada``."""
-    return piece.student.name == piece.student.key or "canvas" in dict(piece.student.ids)
+    with tempfile.TemporaryDirectory() as room:
+        found = list(map(_clean, sources.read_pieces(path, room=Path(room))))
+    # There may be an id only: Canvas writes ``Lovelace, Ada`` as ``lovelaceada``.
+    own = [one.student for one in found]
+    nameless = {one.key for one in own if one.name == one.key or "canvas" in dict(one.ids)}
+    return RosterFile(tuple(_list(found, nameless)))
 
 
 def _clean(piece: SourcePiece) -> SourcePiece:
@@ -186,9 +176,6 @@ def _list(
     return sorted(listed, key=lambda one: one.student.key)
 
 
-# --- tables ------------------------------------------------------------------------------------
-
-
 _Line = tuple[csv_source.CsvRow, SourcePiece]
 
 
@@ -196,30 +183,22 @@ def _of_table(path: Path) -> RosterFile:
     rows = csv_source.read(path, ())
     columns = set(rows[0].cells) if rows else set()
     layout = next((one for one in _LAYOUTS if columns >= set(one.key_columns)), None)
-    lines, remarks = _read_own(path) if layout is None else _read_download(rows, layout)
+    remarks: list[str] = []
+    if layout is None:  # a CSV of one's own
+        own = csv_source.read(path, ["student"])
+        lines = [_check(row, SourcePiece(row.student(), group=row.get("group"))) for row in own]
+        nameless = {piece.student.key for row, piece in lines if not row.get("name")}
+    else:
+        people = [row for row in rows if row.get(layout.id) and _name(row, layout) not in _NOBODY]
+        lines = [_check(row, _piece(row, layout)) for row in people if _is_student(row, layout)]
+        remarks += [_tell_other(row, layout) for row in people if not _is_student(row, layout)]
+        nameless = {piece.student.key for row, piece in lines if not _name(row, layout)}
     remarks += _find_repeated(lines)
     if not lines and remarks:
         raise UsageError(f"{remarks[0]} There are no students in this file")
     group = layout.group if layout else "group"
-    nameless = {piece.student.key for row, piece in lines if not _has_name(row, layout)}
     listed = _list([one for _, one in lines], nameless, tells_groups=group in columns)
     return RosterFile(tuple(listed), tuple(remarks))
-
-
-def _read_own(path: Path) -> tuple[list[_Line], list[str]]:
-    """Return the lines of a CSV of one's own, and no remarks."""
-    rows = csv_source.read(path, ["student"])
-    return [_check(row, SourcePiece(row.student(), group=row.get("group"))) for row in rows], []
-
-
-def _read_download(
-    rows: Iterable[csv_source.CsvRow], layout: Layout
-) -> tuple[list[_Line], list[str]]:
-    """Return the lines of students, and a remark for each other person."""
-    people = [row for row in rows if _is_somebody(row, layout)]
-    lines = [_check(row, _piece(row, layout)) for row in people if _is_student(row, layout)]
-    others = (row for row in people if not _is_student(row, layout))
-    return lines, [_tell_other(row, layout) for row in others]
 
 
 def _is_student(row: csv_source.CsvRow, layout: Layout) -> bool:
@@ -254,48 +233,33 @@ def _check(row: csv_source.CsvRow, piece: SourcePiece) -> _Line:
     return row, _clean(piece)
 
 
-def _has_name(row: csv_source.CsvRow, layout: Layout | None) -> bool:
-    return bool(_name(row, layout) if layout else row.get("name"))
-
-
-def _find_repeated(rows: Iterable[tuple[csv_source.CsvRow, SourcePiece]]) -> Iterator[str]:
+def _find_repeated(lines: Iterable[_Line]) -> Iterator[str]:
     """Yield a remark for each line that says the same as another one.
 
     Raises:
         UsageError: two lines of one student differ.
     """
-    first: dict[str, tuple[csv_source.CsvRow, SourcePiece]] = {}
-    for row, piece in rows:
+    first: dict[str, _Line] = {}
+    for row, piece in lines:
         key = piece.student.key
         row_before, before = first.setdefault(key, (row, piece))
         if row_before is row:
             continue
         if piece != before:
-            _refuse_second(row, piece, row_before, before)
+            facts, facts_before = _facts(piece), _facts(before)
+            what = next(
+                one for one in {**facts, **facts_before} if facts.get(one) != facts_before.get(one)
+            )
+            found, expected = facts.get(what, ""), facts_before.get(what, "")
+            raise UsageError(
+                f"{row.file}:{row.line}: {what}: found {found!r} for {key}, expected"
+                f" {expected!r} as in line {row_before.line}; keep one line for each student"
+            )
         yield f"{row.file}:{row.line}: {key} is also in line {row_before.line}; both say the same."
 
 
-def _refuse_second(
-    row: csv_source.CsvRow, piece: SourcePiece, row_before: csv_source.CsvRow, before: SourcePiece
-) -> NoReturn:
-    facts, facts_before = _facts(piece), _facts(before)
-    what = next(
-        one for one in {**facts, **facts_before} if facts.get(one) != facts_before.get(one)
-    )
-    found, expected = facts.get(what, ""), facts_before.get(what, "")
-    raise UsageError(
-        f"{row.file}:{row.line}: {what}: found {found!r} for {piece.student.key}, expected"
-        f" {expected!r} as in line {row_before.line}; keep one line for each student"
-    )
-
-
 def _facts(piece: SourcePiece) -> dict[str, str]:
-    """Return what a line says of a student."""
     return {"name": piece.student.name, "group": piece.group, **dict(piece.student.ids)}
-
-
-def _is_somebody(row: csv_source.CsvRow, layout: Layout) -> bool:
-    return bool(row.get(layout.id)) and _name(row, layout) not in _NOBODY
 
 
 def _name(row: csv_source.CsvRow, layout: Layout) -> str:
@@ -303,26 +267,15 @@ def _name(row: csv_source.CsvRow, layout: Layout) -> str:
 
 
 def _piece(row: csv_source.CsvRow, layout: Layout) -> SourcePiece:
-    name, ids = _name(row, layout), tuple(_ids(row, layout))
-    key = next((row.get(one) for one in layout.key if row.get(one)), "")
-    student = Student(key or f"{name}_{ids[0][1]}", name or key, ids)
-    return SourcePiece(student, group=_group(row, layout))
-
-
-def _group(row: csv_source.CsvRow, layout: Layout) -> str:
-    """Return the group of a student.
-
-    Raises:
-        UsageError: there are several, as Moodle may have them.
-    """
-    group = row.get(layout.group) if layout.group else ""
-    if layout.role and "," in group:  # the participants of Moodle
-        row.refuse(layout.group, "one group, or none: a student submits with one group")
-    return "" if group == _NO_GROUP else group
-
-
-def _ids(row: csv_source.CsvRow, layout: Layout) -> Iterator[tuple[str, str]]:
+    """Return what a line says of a student; raises UsageError if that is in several groups."""
+    ids = []
     for column, kind in layout.ids.items():
         found = _NUMBER.search(row.get(column)) if kind == "moodle" else None
         if value := found[1] if found else row.get(column):
-            yield kind, value
+            ids.append((kind, value))
+    name, key = _name(row, layout), next(filter(None, map(row.get, layout.key)), "")
+    student = Student(key or f"{name}_{ids[0][1]}", name or key, tuple(ids))
+    group = row.get(layout.group) if layout.group else ""
+    if layout.role and "," in group:  # the participants of Moodle
+        row.refuse(layout.group, "one group, or none: a student submits with one group")
+    return SourcePiece(student, group="" if group == _NO_GROUP else group)

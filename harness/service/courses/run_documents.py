@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
 
 from harness.errors import UsageError
 from harness.history import history_file
@@ -136,20 +135,24 @@ def read(data: bytes) -> RunDocument:
         return RunDocument.model_validate_json(data)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        wrong = [": ".join(filter(None, (_place(one), one["msg"]))) for one in found[:_SHOWN]]
+        wrong = []
+        for one in found[:_SHOWN]:
+            place = ".".join(map(str, one["loc"]))  # "" if it is the document itself
+            wrong.append(": ".join(filter(None, (place, one["msg"]))))
         more = len(found) - len(wrong)
         told = "; ".join(wrong) + (f"; and {more} more" if more else "")
         why = f"this is not a document of run --json: {told}"
         raise UsageError(escape_controls(why)) from None
 
 
-def _place(error: ErrorDetails) -> str:
-    """Return where in a document something is wrong; "" if it is the document itself."""
-    return ".".join(map(str, error["loc"]))
-
-
 def make_kept(document: RunDocument, number: int, revision: str) -> RunKept:
     """Return a run as a history keeps it; ``revision``: of the engine."""
+    files = []
+    for one in document.files:
+        failure = one.failure.message if one.failure else ""
+        times = one.tally.seconds, one.tally.cpu_seconds
+        results = tuple(_results(one))
+        files.append(FileKept(one.path, engine_of(one), failure, *times, results))
     return RunKept(
         number=number,
         started=document.started,
@@ -158,14 +161,8 @@ def make_kept(document: RunDocument, number: int, revision: str) -> RunKept:
         digest=revision,
         circumstances=history_file.circumstances(document.host, document.options),
         harness="",
-        files=tuple(map(_file, document.files)),
+        files=tuple(files),
     )
-
-
-def _file(file: FileDone) -> FileKept:
-    failure = file.failure.message if file.failure else ""
-    times = file.tally.seconds, file.tally.cpu_seconds
-    return FileKept(file.path, engine_of(file), failure, *times, tuple(_results(file)))
 
 
 def _results(file: FileDone) -> Iterator[TestInFile]:

@@ -44,17 +44,13 @@ def add(act: AuditedTransaction, course: str, new: NewStaff) -> Member:
     role, rights = _check_role(new.role), _join_rights(new.may)
     email = accounts.check_address(new.email) if new.email else ""
     courses.lock_course(act.db, course)  # the same form may be sent twice at a time
-    _refuse_same_name(act.db, course, name)
-    return _join(act, course, accounts.add_person(act, name, email), role, rights)
-
-
-def _refuse_same_name(db: Connection, course: str, name: str) -> None:
-    for one in list_staff(db, course):
+    for one in list_staff(act.db, course):
         if one.name.casefold() == name.casefold():
             raise UsageError(
                 f"name: {one.name} is of the staff already ({one.role}). A new link for the same"
                 f" person is made in the list; somebody else needs another name"
             )
+    return _join(act, course, accounts.add_person(act, name, email), role, rights)
 
 
 def make_link(act: AuditedTransaction, course: str, person: str, base: str) -> tuple[Member, str]:
@@ -146,11 +142,7 @@ def find_removable(act: AuditedTransaction, course: str, person: str) -> Member:
 
 
 def remove(act: AuditedTransaction, course: str, person: str) -> None:
-    """Remove a teacher or an assistant from a course.
-
-    Raises:
-        UsageError: as :func:`find_removable`.
-    """
+    """Remove a teacher or an assistant from a course; raises as :func:`find_removable`."""
     found = find_removable(act, course, person)
     courses.MEMBERS.remove(act.db, course=course, person=person)
     act.note(f"{found.role} removed", course, **{found.role: person})

@@ -13,7 +13,6 @@ from harness.assignments.assignment import Late
 from harness.grading.records import Marks, StudentSubmissions, counting_mark
 from harness.service.courses import gradings, making, roster, submissions
 from harness.service.courses.deadlines import describe_late, latest_deadline
-from harness.service.courses.submissions import MAY_COUNT, SubmissionHistory
 from harness.service.records import DONE, FAULT, CourseAssignment, Job, Override, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.text import natural_order
@@ -79,20 +78,19 @@ class _Standard(NamedTuple):
 
 def standings_of_all(db: Connection, assignment: CourseAssignment) -> list[StudentStanding]:
     """Return where each student or group of a course stands with its mark, in natural order."""
-    students, jobs = (
-        courses.students(db, assignment.course),
-        queue.checks(db, assignment=assignment.id),
-    )
+    students = courses.students(db, assignment.course)
+    jobs = queue.checks(db, assignment=assignment.id)
     failed = frozenset(one.about for one in jobs.values() if one.state == FAULT)
     histories = submissions.histories(students, uploads.list_held(db, assignment.id), failed)
     grading = uploads.in_force(db, assignment.id)
-    standard = _Standard(
-        jobs,
-        making.late(assignment, courses.extensions(db, assignment.id)),
-        grading.at if grading else 0.0,
-        _load_marks(db, grading.id) if grading else {},
-        uploads.overrides(db, assignment.id),
-    )
+    marks: dict[str, _KnownMark] = {}
+    if grading:
+        own = {one.key: _read_mark(one.marks) for one in uploads.MARKS.all(db, grading=grading.id)}
+        got = uploads.RECEIVED_BY.all(db, grading=grading.id)
+        marks = {one.student: own[one.key] for one in got}
+    rule = making.late(assignment, courses.extensions(db, assignment.id))
+    began = grading.at if grading else 0.0
+    standard = _Standard(jobs, rule, began, marks, uploads.overrides(db, assignment.id))
     entries = roster.students(students)  # in natural order
     return [_standing(entry, histories[entry.key], standard) for entry in entries]
 
@@ -102,12 +100,6 @@ def _read_mark(text: str) -> _KnownMark:
     """Return a mark of the database. Going through a class, one page after the other has all."""
     marks = canonical_json.loads(Marks, text)
     return _KnownMark(marks, gradings.format_counting_mark(marks, None))
-
-
-def _load_marks(db: Connection, grading: str) -> dict[str, _KnownMark]:
-    """Return the marks of a grading by the keys of students."""
-    marks = {one.key: _read_mark(one.marks) for one in uploads.MARKS.all(db, grading=grading)}
-    return {one.student: marks[one.key] for one in uploads.RECEIVED_BY.all(db, grading=grading)}
 
 
 def standing_of(db: Connection, assignment: CourseAssignment, key: str) -> StudentStanding:
@@ -120,7 +112,7 @@ def standing_of(db: Connection, assignment: CourseAssignment, key: str) -> Stude
 
 
 def _standing(
-    entry: StudentSubmissions, history: SubmissionHistory, standard: _Standard
+    entry: StudentSubmissions, history: submissions.SubmissionHistory, standard: _Standard
 ) -> StudentStanding:
     keys, last = [one.key for one in entry.students], history.last
     extensions = {key: time.isoformat() for key, time in standard.rule.own}
@@ -165,14 +157,17 @@ def _standing(
     )
 
 
-def _describe_state(history: SubmissionHistory, job: Job | None) -> tuple[str, Chip]:
+def _describe_state(history: submissions.SubmissionHistory, job: Job | None) -> tuple[str, Chip]:
     """Return how far the submission that counts is, in words and as a chip."""
     upload = history.last
     if upload is None:
         if not history.counting:
             return "nothing submitted", Chip("off", "Nothing submitted")
         return "refused: nothing counts", Chip("bad", "Refused")
-    later = _tell_later(history, upload)
+    later, last = "", history.counting[-1]
+    if last != upload:  # what became of the last one
+        is_waiting = history.places[last.id] == submissions.MAY_COUNT
+        later = f"; a later one {'waits for its check' if is_waiting else 'is refused'}"
     if job and job.state == FAULT:
         return f"could not be checked{later}", Chip("look", "Not checked")
     if job is None:
@@ -181,15 +176,6 @@ def _describe_state(history: SubmissionHistory, job: Job | None) -> tuple[str, C
         return f"checked{later}", Chip("good", "Checked")
     waiting = "being checked" if upload.record else "waiting to be checked"
     return f"{waiting}{later}", Chip("busy", waiting.capitalize())
-
-
-def _tell_later(history: SubmissionHistory, upload: Upload) -> str:
-    """Return what became of the last submission, if it is not the one that counts."""
-    last = history.counting[-1]
-    if last == upload:
-        return ""
-    is_waiting = history.places[last.id] == MAY_COUNT
-    return f"; a later one {'waits for its check' if is_waiting else 'is refused'}"
 
 
 def _describe_mark(
@@ -238,8 +224,7 @@ class StandingsView(NamedTuple):
 
     def query(self, **changes: str) -> str:
         """Return the end of an address that asks for this list, or for one with other values."""
-        wanted = self._replace(**changes)
-        told = {k: v for k, v in wanted._asdict().items() if v != _DEFAULT[k]}
+        told = {k: v for k, v in self._replace(**changes)._asdict().items() if v != _DEFAULT[k]}
         return f"?{urlencode(told)}" if told else ""
 
     def has(self, standing: StudentStanding) -> bool:

@@ -7,7 +7,7 @@ later roster may change the groups, and so whose a submission is.
 import datetime
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -19,24 +19,16 @@ from harness.clock_changes import measure
 from harness.errors import ArchiveError, UsageError
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
+from harness.service import records
 from harness.service.courses import making, roster
 from harness.service.courses.deadlines import load_rule
 from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.local_times import describe_date, describe_moment, describe_time
-from harness.service.records import (
-    CHECK,
-    STUDENT,
-    CourseAssignment,
-    Job,
-    Member,
-    OwnedUpload,
-    Upload,
-)
+from harness.service.records import CourseAssignment, Member, OwnedUpload, Upload
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
-from harness.service.storage.uploads import UPLOADS
 from harness.text import begin_sentence, one_line
 
 # What a grading would do with an upload: take it; take it unless its check refuses it; take it, or
@@ -72,21 +64,19 @@ class SubmissionHistory(NamedTuple):
         found: dict[str, Place] = {}
         is_taken = False
         for one in reversed(self.counting):
-            found[one.id] = PASSED_OVER if is_taken else self._place(one)
+            if is_taken:
+                found[one.id] = PASSED_OVER
+            elif one.record:
+                found[one.id] = REFUSED if refusal(one) else COUNTS
+            else:
+                found[one.id] = UNREAD if one.id in self.unread else MAY_COUNT
             is_taken = is_taken or found[one.id] in (COUNTS, UNREAD)
         return found
-
-    def _place(self, upload: Upload) -> Place:
-        """Return what a grading would do with an upload without a later one."""
-        if upload.record:
-            return REFUSED if refusal(upload) else COUNTS
-        return UNREAD if upload.id in self.unread else MAY_COUNT
 
     def find(self, *places: Place) -> Upload | None:
         """Return the last upload with one of these places, or None."""
         own = self.places
-        found = (one for one in reversed(self.counting) if own[one.id] in places)
-        return next(found, None)
+        return next((one for one in reversed(self.counting) if own[one.id] in places), None)
 
     @property
     def last(self) -> Upload | None:
@@ -127,10 +117,11 @@ def history_of(db: Connection, assignment: CourseAssignment, key: str) -> Submis
     held = uploads.list_held(db, assignment.id, own)
     others = sorted({student for one in held for student in one.students} - own)
     if others:  # few have been in another group
-        group += courses.MEMBERS.all(db, course=assignment.course, role=STUDENT, key=others)
-    return histories(group, held, queue.failed_checks(db, assignment.id)).get(
-        key, SubmissionHistory()
-    )
+        group += courses.MEMBERS.all(
+            db, course=assignment.course, role=records.STUDENT, key=others
+        )
+    found = histories(group, held, queue.failed_checks(db, assignment.id))
+    return found.get(key, SubmissionHistory())
 
 
 def all_histories(db: Connection, assignment: CourseAssignment) -> dict[str, SubmissionHistory]:
@@ -149,29 +140,21 @@ def histories(
     ``failed``: ids of uploads in whose check the harness failed.
     """
     teams = {one.key: one.submits_as for one in students}
-    found: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
+    groups: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
     for one in owned_uploads:
         for key in {teams[student] for student in one.students if student in teams}:
-            found[key].append(one)
-    return {
-        key: _history(key, history, teams)._replace(unread=failed)
-        for key, history in found.items()
-    }
-
-
-def _history(
-    key: str, owned_uploads: Sequence[OwnedUpload], teams: Mapping[str, str]
-) -> SubmissionHistory:
-    others = [one for one in owned_uploads if _is_of_others(key, one, teams)]
-    own = [one for one in owned_uploads if one not in others]
-    return SubmissionHistory(tuple(own), tuple(others))
-
-
-def _is_of_others(key: str, owned_upload: OwnedUpload, teams: Mapping[str, str]) -> bool:
-    sent_as = owned_upload.upload.key
-    return sent_as != key and any(
-        teams.get(student) == sent_as for student in owned_upload.students
-    )
+            groups[key].append(one)
+    found = {}
+    for key, group in groups.items():
+        others = [
+            one
+            for one in group
+            if one.upload.key != key
+            and any(teams.get(student) == one.upload.key for student in one.students)
+        ]
+        own = tuple(one for one in group if one not in others)
+        found[key] = SubmissionHistory(own, tuple(others), failed)
+    return found
 
 
 def places(student_histories: Iterable[SubmissionHistory]) -> dict[str, Place]:
@@ -213,7 +196,11 @@ def explain_place(history: SubmissionHistory, upload: Upload) -> str:
             "We failed to read this one, which is not your fault. No earlier one counts in its"
             " place. Your teacher can start the check again."
         )
-    return f"This one does not count. {refusal(upload)} {_tell_other(history)}"
+    if waiting := history.find(MAY_COUNT):
+        other = f"{name_upload(waiting)} will count if the check does not refuse it"
+    else:
+        other = _tell_settled(history) or "no submission counts now: submit again"
+    return f"This one does not count. {refusal(upload)} {begin_sentence(other)}."
 
 
 def explain_counting(history: SubmissionHistory) -> str:
@@ -243,17 +230,6 @@ def _explain_waiting(history: SubmissionHistory, upload: Upload) -> str:
     return f"This one will count if the check does not refuse it. Until then {until}."
 
 
-def _tell_other(history: SubmissionHistory) -> str:
-    """Return what counts beside an upload that is refused."""
-    waiting = history.find(MAY_COUNT)
-    found = (
-        f"{name_upload(waiting)} will count if the check does not refuse it"
-        if waiting
-        else _tell_settled(history) or "no submission counts now: submit again"
-    )
-    return f"{begin_sentence(found)}."
-
-
 def _tell_settled(history: SubmissionHistory) -> str:
     """Return which submission was read and counts, as a clause; "" if there is none."""
     if unread := history.find(UNREAD):
@@ -271,18 +247,6 @@ def name_upload(upload: Upload) -> str:
 
 
 _LONGEST = 120  # characters of a file's name
-
-
-class Quota(NamedTuple):
-    """Limit of a student's submissions to an assignment; nobody who works on it meets it."""
-
-    uploads: int
-    size: int  # bytes together
-
-
-def quota(settings: Settings) -> Quota:
-    """Return how much a service takes."""
-    return Quota(settings.most_uploads, settings.most_uploaded)
 
 
 class StoredFile(NamedTuple):
@@ -353,11 +317,11 @@ def take(
     assignment: CourseAssignment,
     member: Member,
     file: StoredFile,
-    most: Quota | None = None,
+    most: Settings | None = None,
 ) -> Upload:
     """Write down an upload whose bytes are kept, and let a worker check it.
 
-    ``most``: of the student; None: any number.
+    ``most``: has how many a student may submit, and how many bytes; None: any number.
 
     Raises:
         UsageError: nothing is taken now.
@@ -367,7 +331,14 @@ def take(
     if reason := explain_closed(act.db, assignment, key, datetime.datetime.fromtimestamp(now)):
         raise UsageError(f"{assignment.title} does not accept submissions now: {reason}")
     if most:
-        _check_room(act.db, assignment, member, file.size, most)
+        count, total = uploads.measure(act.db, assignment.id, member.person)
+        if count >= most.most_uploads:
+            raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
+        if total + file.size > most.most_uploaded:
+            raise UsageError(
+                f"your submissions have {total:,} bytes, the limit is {most.most_uploaded:,}: ask"
+                " your teacher"
+            )
     name = one_line(file.name, _LONGEST) or "archive"
     number = uploads.next_number(act.db, assignment.id)
     upload = Upload(
@@ -381,29 +352,19 @@ def take(
         now,
         number=number,
     )
-    UPLOADS.add(act.db, upload)
+    uploads.UPLOADS.add(act.db, upload)
     if not file.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")
     together = courses.students_of(act.db, assignment.course, key)
     uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
     deadline = load_rule(act.db, assignment, key).deadline
     due = deadline.isoformat() if deadline else ""
-    wanted = Job("", CHECK, assignment.id, upload.id, key, due=due, person=member.person)
+    wanted = records.Job(
+        "", records.CHECK, assignment.id, upload.id, key, due=due, person=member.person
+    )
     queue.put(act.db, wanted)
     act.note("handed in", upload.id, sha256=file.sha256, name=name)
     return upload
-
-
-def _check_room(
-    db: Connection, assignment: CourseAssignment, member: Member, size: int, most: Quota
-) -> None:
-    count, total = uploads.measure(db, assignment.id, member.person)
-    if count >= most.uploads:
-        raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
-    if total + size > most.size:
-        raise UsageError(
-            f"your submissions have {total:,} bytes, the limit is {most.size:,}: ask your teacher"
-        )
 
 
 def explain_bound(
@@ -456,7 +417,7 @@ def withdraw(
     courses.lock(act.db, assignment.id)
     now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment  # other dates, perhaps
     require_withdrawable(act.db, now, key, upload)
-    UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
+    uploads.UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
     queue.withdraw(act.db, upload.id)
     act.note("withdrawn", upload.id)
 
@@ -495,9 +456,6 @@ def entries(
     ]
 
 
-# --- A form that a browser sends again, as by a double click, is one submission ------------------
-
-
 def take_once(
     act: AuditedTransaction, form: str, content: tuple[str, ...], take: Callable[[], Upload]
 ) -> Upload:
@@ -508,7 +466,7 @@ def take_once(
     """
 
     def find(name: str) -> Upload | None:
-        known = UPLOADS.find(act.db, id=name)
+        known = uploads.UPLOADS.find(act.db, id=name)
         return None if known and known.withdrawn else known
 
     return making.make_once(act, form, content, find, take)

@@ -10,7 +10,6 @@ from harness.errors import HarnessError, ReadingFailedError
 from harness.grading import SET_ASIDE, grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
-from harness.grading.grade import GradeOptions, GradingPlan
 from harness.grading.ingest.sources import receive
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Store
@@ -32,7 +31,7 @@ class AssignmentContext(NamedTuple):
     settings: Settings
     database: Database
     assigned: CourseAssignment
-    options: GradeOptions  # as for a check: public case files alone
+    options: grade.GradeOptions  # as for a check: public case files alone
     ledger: Ledger
     store: Store
     private: Path  # the folder of private case files
@@ -65,7 +64,7 @@ class AssignmentContext(NamedTuple):
         own_files.require_set_up(self.settings, self.assigned)
         return grade.overlay(self.options)
 
-    def plan_public_tests(self, entry: StudentSubmissions) -> GradingPlan:
+    def plan_public_tests(self, entry: StudentSubmissions) -> grade.GradingPlan:
         """Take in what one person submitted, and plan its runs of the public case files.
 
         Raises:
@@ -78,7 +77,7 @@ class AssignmentContext(NamedTuple):
         cases = attempt_plan.read_cases(assignment)
         return grade.plan_attempts(self.options, self.ledger, [submission], cases)
 
-    def options_of(self, grading: Grading) -> GradeOptions:
+    def options_of(self, grading: Grading) -> grade.GradeOptions:
         """Return the options of a grading."""
         files = sorted(path for path in self.private.glob("*") if path.is_file())
         return self.options._replace(
@@ -113,7 +112,7 @@ def open_assignment(
         ledger.naming_errors(),
     ):
         overlay = made / "overlay"
-        options = GradeOptions(
+        options = grade.GradeOptions(
             assignment=found,
             source=None,
             output=made,

@@ -7,19 +7,14 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks.banks import EngineBench
-from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.generating import drafts as openings
 from harness.generating import record_reading, scene_production, scene_text, test_production
-from harness.generating.drafts import Draft, Drafter
-from harness.generating.record_reading import Choices, Harvest, Moves
-from harness.generating.scene_text import Staged
-from harness.generating.test_production import ProducedTests, TestRequest
 from harness.judging import strength
 from harness.judging.board_replay import boards
 from harness.reading import casefile, expectation
@@ -118,29 +113,12 @@ class CandidateQuery(NamedTuple):
     on_ask: Callable[[str], None] = lambda _: None  # hears the name of the program that is asked
 
 
-class CandidateMaker(Protocol):
-    """Finder of candidates that makes a case file of them."""
-
-    def find(self, query: CandidateQuery) -> DraftFindings:
-        """Return what was found."""
-
-    def write(
-        self, assignment: Assignment, candidates: Sequence[Candidate]
-    ) -> tuple[str, Mapping[str, bytes]]:
-        """Return the text of a case file, and the files that its commands name."""
-
-
 def word_test(
     specification: Specification, command: str, expression: str, reason: str
 ) -> CandidateTest:
     """Return a test in words."""
     question = wordings.word_question(specification.wordings, command) or command
     return CandidateTest(question, expectation.in_words(_pattern(expression)), reason)
-
-
-def is_told_by_words(expression: str) -> bool:
-    """Whether words can tell what matches; else a teacher would have to read the pattern."""
-    return not expectation.put_in_words(_pattern(expression)).pattern
 
 
 def _pattern(expression: str) -> Pattern:
@@ -172,23 +150,36 @@ class SceneMaker:
         """Return scenes that catch what nothing has caught, and all that could be used instead."""
         request = scene_text.SceneRequest(
             query.specification,
-            Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
+            record_reading.Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
             query.specification.kind.sizes,
             query.tests,
             secret=True,
             existing_cases=query.private,
             excluded=query.public,
         )
-        harvest = _harvest(query.games, request)
+        harvest = record_reading.Harvest.empty()
+        if query.games:
+            options = record_reading.HarvestOptions(
+                query.specification.kind,
+                request.choices,
+                record_reading.Moves(),
+                request.sizes,
+                private=None,
+            )
+            harvest = record_reading.harvest(query.games, options, 1, lambda *_: None)
         produced = scene_production.produce(request, harvest, query.on_step)
         places = {id(one): place for place, one in enumerate(produced.candidates)}
+        public = (
+            (Path(one.path).name, strength.measure([one], query.specification).caught)
+            for one in query.public
+        )
         return DraftFindings(
             tuple(_scene_candidate(one, query) for one in produced.candidates),
             tuple(places[id(one)] for one in produced.scenes),
             tuple(one.sentence for one in produced.mistakes),
             produced.other_catches,
             remarks(harvest.counts),
-            tuple(_measure_public(one, query) for one in query.public),
+            tuple(PublicCatch(*one) for one in public),
         )
 
     def write(
@@ -197,34 +188,26 @@ class SceneMaker:
         """Return the text of a case file, and the files that its commands name."""
         specification = assignment.specification
         assert specification
-        staged = [canonical_json.loads(Staged, one.record) for one in candidates]
-        commands = specification.commands
-        text = scene_text.case_file(specification.kind, staged, HEADING, commands)
+        staged = [canonical_json.loads(scene_text.Staged, one.record) for one in candidates]
+        text = scene_text.case_file(specification.kind, staged, HEADING, specification.commands)
         files = scene_text.files(staged)
         return text, {name: files[name].encode() for name in files}
 
 
-def _measure_public(case: CaseFile, query: CandidateQuery) -> PublicCatch:
-    found = strength.measure([case], query.specification)
-    return PublicCatch(Path(case.path).name, found.caught)
-
-
-def _harvest(games: Sequence[str], request: scene_text.SceneRequest) -> Harvest:
-    if not games:
-        return Harvest.empty()
-    kind, sizes = request.specification.kind, request.sizes
-    wanted = record_reading.HarvestOptions(kind, request.choices, Moves(), sizes, private=None)
-    return record_reading.harvest(games, wanted, 1, lambda *_: None)
-
-
-def _scene_candidate(staged_scene: Staged, query: CandidateQuery) -> Candidate:
+def _scene_candidate(staged_scene: scene_text.Staged, query: CandidateQuery) -> Candidate:
     find = staged_scene.scene.find
-    kept = _strip_origin(staged_scene, query.games)
+    # It is kept with nothing of where the server has its games.
+    origin = find.moment.origin
+    told = origin._replace(text=without_folder(origin.text, query.games))
+    moment = find.moment._replace(origin=told)
+    scene = staged_scene.scene._replace(find=find._replace(moment=moment))
+    asked = tuple(test._replace(identity=()) for test in staged_scene.asked)
+    kept = staged_scene._replace(scene=scene, asked=asked)
     sentences = {each.name: each.sentence for each in query.specification.kind.features}
     return Candidate(
         kind=find.feature.replace("-", " "),
         sentence=sentences[find.feature],
-        origin=scene_text.provenance(kept.scene.find.moment),
+        origin=scene_text.provenance(moment),
         board=CandidateBoard.of(find.moment.position(), query.specification.board.letters),
         setup=(),
         tests=tuple(
@@ -234,18 +217,6 @@ def _scene_candidate(staged_scene: Staged, query: CandidateQuery) -> Candidate:
         identities=tuple(digest(test.identity) for test in staged_scene.asked),
         caught=staged_scene.caught,
         record=canonical_json.dumps(kept),
-    )
-
-
-def _strip_origin(staged_scene: Staged, games: Sequence[str]) -> Staged:
-    """Return a scene as it is kept: nothing of where the server has its games."""
-    find = staged_scene.scene.find
-    origin = find.moment.origin
-    told = origin._replace(text=without_folder(origin.text, games))
-    asked = tuple(test._replace(identity=()) for test in staged_scene.asked)
-    moment = find.moment._replace(origin=told)
-    return staged_scene._replace(
-        scene=staged_scene.scene._replace(find=find._replace(moment=moment)), asked=asked
     )
 
 
@@ -265,18 +236,25 @@ class ConversationMaker:
         """Return tests that catch what nothing has caught, and some that could be used instead."""
         assignment, declaration = query.assignment, query.assignment.declaration
         assert declaration
-        choices = Choices(secrets.token_bytes(32))  # private: nobody can draw the same
+        choices = record_reading.Choices(
+            secrets.token_bytes(32)
+        )  # private: nobody can draw the same
         records = openings.Records(query.specification, declaration, choices, private=None)
-        positions = [
-            *records.openings(query.games),
-            *openings.of_cases(query.private, declaration),
-        ]
-        drafter = Drafter(query.specification, declaration, assignment.place, positions)
+        positions = [*records.openings(query.games)]
+        positions += openings.of_cases(query.private, declaration)
+        drafter = openings.Drafter(query.specification, declaration, assignment.place, positions)
         with banked.engines(assignment, (), (), query.sandbox) as engines:
             commands, protocol = query.specification.commands, assignment.protocol
             asked = WatchedAsker(commands, query.sandbox, protocol, query.on_ask, MOST_HUNG)
             bench = EngineBench(engines, query.specification, assignment.place, asked)
-            request = _request(query, declaration, choices, bench)
+            known = {
+                one
+                for case in (*query.private, *query.public)
+                for one in openings.identities(case, declaration)
+            }
+            request = test_production.TestRequest(
+                choices, query.tests, known, bench.find_caught(query.private), rounds=_ROUNDS
+            )
             produced = test_production.produce(request, drafter, bench, query.on_step)
             drafts = _measure([*produced.drafts, *_others(produced)], bench)
             caught = bench.list_caught(query.public)
@@ -299,25 +277,13 @@ class ConversationMaker:
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""
         assert assignment.declaration
-        drafts = [canonical_json.loads(Draft, one.record) for one in candidates]
+        drafts = [canonical_json.loads(openings.Draft, one.record) for one in candidates]
         names = test_production.find_named_files(drafts, assignment.declaration, assignment.place)
         beside = {name: (assignment.place / name).read_bytes() for name in names}
         return test_production.case_file(drafts, HEADING), beside
 
 
-def _request(
-    query: CandidateQuery, declaration: Declaration, choices: Choices, bench: EngineBench
-) -> TestRequest:
-    known = {
-        one
-        for case in (*query.private, *query.public)
-        for one in openings.identities(case, declaration)
-    }
-    beside = bench.find_caught(query.private)
-    return TestRequest(choices, query.tests, known, beside, rounds=_ROUNDS)
-
-
-def _others(tests: ProducedTests) -> Iterator[Draft]:
+def _others(tests: test_production.ProducedTests) -> Iterator[openings.Draft]:
     """Yield some tests of each command that were not chosen: those that catch most, the short."""
     chosen = {one.identity for one in tests.drafts}
     left = [one for one in tests.candidates if one.identity not in chosen]
@@ -326,7 +292,7 @@ def _others(tests: ProducedTests) -> Iterator[Draft]:
         yield from islice((one for one in left if one.name == name), _OTHERS)
 
 
-def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
+def _measure(drafts: Sequence[openings.Draft], bench: EngineBench) -> list[openings.Draft]:
     """Return the tests that the reference passes, with what each catches by itself.
 
     What an engine fails in a move of its own choice hangs on chance: it has to fail again.
@@ -341,7 +307,7 @@ def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
     ]
 
 
-def _conversation_candidate(draft: Draft, query: CandidateQuery) -> Candidate:
+def _conversation_candidate(draft: openings.Draft, query: CandidateQuery) -> Candidate:
     columns, rows = draft.size
     told = draft._replace(origin=without_folder(draft.origin, query.games))
     return Candidate(
@@ -357,9 +323,10 @@ def _conversation_candidate(draft: Draft, query: CandidateQuery) -> Candidate:
     )
 
 
-def _test(draft: Draft, specification: Specification) -> CandidateTest:
+def _test(draft: openings.Draft, specification: Specification) -> CandidateTest:
     told = word_test(specification, draft.command, draft.expression, "")
-    if is_told_by_words(draft.expression):
+    # Words can tell what matches, or a teacher would have to read the pattern.
+    if not expectation.put_in_words(_pattern(draft.expression)).pattern:
         return told
     engine = specification.reference_engine()
     assert isinstance(engine, ReferenceEngine)
@@ -367,12 +334,11 @@ def _test(draft: Draft, specification: Specification) -> CandidateTest:
     return told._replace(answer=f"{right}, or an answer that the declaration treats alike")
 
 
-def _board(draft: Draft, specification: Specification) -> CandidateBoard | None:
+def _board(draft: openings.Draft, specification: Specification) -> CandidateBoard | None:
     """Return the board at a test as reports draw it; None if unknown or without a board."""
     case = casefile.parse(test_production.plain([draft])[0].encode(), "draft.gtp")
-    replies = [
-        Reply((place not in draft.refused), "", "", 0.0) for place in range(len(draft.setup))
-    ]
+    steps = range(len(draft.setup))
+    replies = [Reply((place not in draft.refused), "", "", 0.0) for place in steps]
     last = len(draft.setup)
     result = FileResult(case, (), (*replies, None), (), (), 0, (), (), "", "", "", 0.0, 0.0)
     found = boards(result, {last}, specification.commands, specification.board).get(last)

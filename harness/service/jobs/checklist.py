@@ -14,9 +14,8 @@ from harness.assignments.assignment import Assignment
 from harness.grading.records import PRIVATE
 from harness.service.courses import own_files, point_weights
 from harness.service.jobs import previews, private_cases
-from harness.service.jobs.private_cases import MeasuredCases
 from harness.service.local_times import describe_date
-from harness.service.records import CourseAssignment, Member
+from harness.service.records import CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses
 from harness.text import number_of
@@ -58,7 +57,7 @@ def load(
     db: Connection,
     settings: Settings,
     assignment: CourseAssignment,
-    measurement: MeasuredCases | None = None,
+    measurement: private_cases.MeasuredCases | None = None,
 ) -> Setup:
     """Return the checklist of an assignment: what blocks first, in the order in which it is done.
 
@@ -70,87 +69,61 @@ def load(
     own = own_files.assignment_of(settings, assignment)
     page = f"/courses/{assignment.course}/assignments/{assignment.id}"
     measurement = measurement or private_cases.load_measured(settings, assignment)
-    return Setup(
-        [
-            *_list_overlay(settings, assignment, own, page),
-            *_list_programs(settings, own),
-            _describe_students(courses.students(db, assignment.course), assignment),
-            _describe_dates(assignment, page),
-            *_list_private(settings, assignment, own, measurement, page),
-            *_list_visible(assignment, page),
-        ]
-    )
+    items = [*_list_overlay(settings, assignment, own, page)]
+    if (programs := needs.of(own)) and not settings.scheduler:
+        if missing := own_files.find_missing_programs(own):
+            text = f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
+        else:
+            text = f"Submissions are built with {', '.join(one.name for one in programs)}."
+        items.append(SetupItem("Programs", MISSING if missing else DONE, text, blocks=True))
+    students = courses.students(db, assignment.course)
+    roster = f"/courses/{assignment.course}/students"
+    if students:
+        count = number_of(len(students), "student")
+        items.append(SetupItem("Students", DONE, count, roster, "See them"))
+    else:
+        text = "Nobody can submit yet: import the roster."
+        items.append(SetupItem("Students", MISSING, text, f"{roster}/import", "Import roster"))
+    if assignment.deadline:
+        text = f"Due {describe_date(assignment.deadline)}"
+        items.append(SetupItem("Dates", DONE, text, f"{page}/change", "Change"))
+    else:
+        text = "There is no deadline."
+        items.append(SetupItem("Dates", OPTIONAL, text, f"{page}/change", "Set"))
+    items += _list_private(settings, assignment, own, measurement, page)
+    if assignment.hidden:
+        text = "Students do not see the assignment."
+        items.append(SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it"))
+    return Setup(items)
 
 
 def _list_overlay(
     settings: Settings, course_assignment: CourseAssignment, assignment: Assignment, page: str
 ) -> Iterator[SetupItem]:
     if name := assignment.engine.overlay:
-        lacks = own_files.lacks_overlay(settings, course_assignment)
-        text = (
-            f"Submissions run with {name}, the folder that your course gives to its students."
-            if lacks
-            else f"Submissions run with your copy of {name}."
-        )
-        action = f"Upload {name}" if lacks else "Replace"
-        yield SetupItem(
-            "Course folder",
-            MISSING if lacks else DONE,
-            text,
-            f"{page}/course-folder",
-            action,
-            blocks=True,
-        )
-
-
-def _list_programs(settings: Settings, assignment: Assignment) -> Iterator[SetupItem]:
-    wanted = needs.of(assignment)
-    if not wanted or settings.scheduler:
-        return
-    missing = own_files.find_missing_programs(assignment)
-    names = ", ".join(one.name for one in wanted)
-    text = (
-        f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
-        if missing
-        else f"Submissions are built with {names}."
-    )
-    yield SetupItem("Programs", MISSING if missing else DONE, text, blocks=True)
-
-
-def _describe_students(students: list[Member], assignment: CourseAssignment) -> SetupItem:
-    page = f"/courses/{assignment.course}/students"
-    if not students:
-        text = "Nobody can submit yet: import the roster."
-        return SetupItem("Students", MISSING, text, f"{page}/import", "Import roster")
-    return SetupItem("Students", DONE, number_of(len(students), "student"), page, "See them")
-
-
-def _describe_dates(assignment: CourseAssignment, page: str) -> SetupItem:
-    text = (
-        f"Due {describe_date(assignment.deadline)}"
-        if assignment.deadline
-        else "There is no deadline."
-    )
-    state = DONE if assignment.deadline else OPTIONAL
-    return SetupItem(
-        "Dates", state, text, f"{page}/change", "Change" if assignment.deadline else "Set"
-    )
+        place = f"{page}/course-folder"
+        if own_files.lacks_overlay(settings, course_assignment, assignment):
+            text = f"Submissions run with {name}, the folder that your course gives to its"
+            text += " students."
+            yield SetupItem("Course folder", MISSING, text, place, f"Upload {name}", blocks=True)
+        else:
+            text = f"Submissions run with your copy of {name}."
+            yield SetupItem("Course folder", DONE, text, place, "Replace", blocks=True)
 
 
 def _list_private(
     settings: Settings,
     course_assignment: CourseAssignment,
     assignment: Assignment,
-    measurement: MeasuredCases,
+    measurement: private_cases.MeasuredCases,
     page: str,
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
     place = f"{page}/private"
     name = "Private cases"
     if not measurement.paths:
-        parts = point_weights.apply_weights(
-            assignment, point_weights.load_weights(course_assignment)
-        ).marks
+        weights = point_weights.load_weights(course_assignment)
+        parts = point_weights.apply_weights(assignment, weights).marks
         judged = [part.name for part in parts if part.judged_by == PRIVATE and part.points]
         text = (
             f"{judged[0]!r} needs some before you grade. Or grade without them."
@@ -169,9 +142,3 @@ def _list_private(
         yield SetupItem(name, OPTIONAL, text, place, "See which")
     else:
         yield SetupItem(name, DONE, "The reference passes all private cases.")
-
-
-def _list_visible(assignment: CourseAssignment, page: str) -> Iterator[SetupItem]:
-    if assignment.hidden:
-        text = "Students do not see the assignment."
-        yield SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it")

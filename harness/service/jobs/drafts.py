@@ -18,16 +18,9 @@ from harness.errors import UsageError
 from harness.reading import casefile
 from harness.service.courses import cases, own_files
 from harness.service.courses.gradings import InvalidGradingStateError
-from harness.service.jobs import private_cases
+from harness.service.jobs import candidates, private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.jobs.candidates import (
-    Candidate,
-    CandidateMaker,
-    CandidateQuery,
-    ConversationMaker,
-    DraftFindings,
-    SceneMaker,
-)
+from harness.service.jobs.candidates import Candidate, DraftFindings
 from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
@@ -177,7 +170,7 @@ def draft(context: AssignmentContext, job: Job) -> None:
     if (why := why_not(assignment)) or specification is None:
         raise UsageError(f"positions cannot be found: {why}")
     found = _maker(assignment).find(
-        CandidateQuery(
+        candidates.CandidateQuery(
             assignment,
             specification,
             own.games,
@@ -213,9 +206,11 @@ def _is_own_game(assignment: Assignment) -> bool:
     return told is not None and not told.extends
 
 
-def _maker(assignment: Assignment) -> CandidateMaker:
-    """Return who makes candidates: where nobody here knows the rules, the reference is asked."""
-    return ConversationMaker() if _is_own_game(assignment) else SceneMaker()
+def _maker(assignment: Assignment) -> candidates.SceneMaker | candidates.ConversationMaker:
+    # Where nobody here knows the rules, the reference is asked.
+    if _is_own_game(assignment):
+        return candidates.ConversationMaker()
+    return candidates.SceneMaker()
 
 
 def why_nothing(job: Job, findings: DraftFindings | None) -> str:
@@ -352,18 +347,16 @@ def describe_choice(findings: DraftFindings, selection: KeptCandidates) -> Shown
         for place, one in enumerate(findings.mistakes)
         if not bits >> place & 1
     ]
+    public = reduce(or_, (each.caught for each in findings.public), 0)
+    shown = []
+    for place in selection.chosen:
+        one = findings.candidates[place]
+        others = find_caught(findings, (other for other in selection.chosen if other != place))
+        only = one.caught & ~(others | public)
+        shown.append(ShownCandidate(place, one, one.caught.bit_count(), only.bit_count()))
     return ShownChoice(
-        tuple(_describe_candidate(findings, selection, place) for place in selection.chosen),
+        tuple(shown),
         tuple(one.mistake for one in missed if not one.files),
         bits.bit_count(),
         tuple(one for one in missed if one.files),
     )
-
-
-def _describe_candidate(
-    findings: DraftFindings, selection: KeptCandidates, place: int
-) -> ShownCandidate:
-    one = findings.candidates[place]
-    others = find_caught(findings, (other for other in selection.chosen if other != place))
-    others |= reduce(or_, (each.caught for each in findings.public), 0)
-    return ShownCandidate(place, one, one.caught.bit_count(), (one.caught & ~others).bit_count())

@@ -1,10 +1,11 @@
-"""Handlers of each kind of job, with the code of ``grade``: for a submission or a class."""
+"""Handlers of each kind of job, with the code of ``grade``."""
 
+import datetime
 import json
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -14,31 +15,25 @@ from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import GradingListener
 from harness.grading.exports import exporters
-from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.sheet import Filled
 from harness.grading.exports.showing import feedback
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.ingest.sources import receive
 from harness.grading.marks.marker import Marker
-from harness.grading.records import ClassResult, Graded, StudentSubmissions
+from harness.grading.records import Attempt, ClassResult, Graded, StudentSubmissions, SubmittedFile
+from harness.records import RunResult
+from harness.report import json as run_json
+from harness.report.tally import tally
 from harness.report.views import Views
 from harness.service import machines, records
-from harness.service.courses import gradebooks, roster, submissions
+from harness.service.courses import engine_suites, gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
-from harness.service.jobs import (
-    drafts,
-    engine_runs,
-    previews,
-    private_cases,
-    result_files,
-    tournaments,
-)
+from harness.service.jobs import drafts, previews, private_cases, result_files, tournaments
 from harness.service.jobs.assignment_context import AssignmentContext, TargetDeletedError
 from harness.service.jobs.live_results import BEGUN, LiveResultPublisher, ProgressRecorder
-from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.storage import courses, lti, queue, uploads
-from harness.text import escape_controls
+from harness.text import encode_without_surrogates, escape_controls
 from harness.work import canonical_json
 
 _OTHER_CHANGES = (
@@ -55,9 +50,6 @@ class OutdatedError(HarnessError):
     """Something that a job was planned with no longer exists."""
 
 
-# --- an upload is checked ----------------------------------------------------------------------
-
-
 def check(context: AssignmentContext, job: records.Job) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with context.database.changing() as db:
@@ -68,66 +60,45 @@ def check(context: AssignmentContext, job: records.Job) -> None:
         members = courses.students(db, course) + courses.former_students(db, course)
     if upload is None:
         raise TargetDeletedError("the upload no longer exists")
-    own = roster.entry(upload.key, [one for one in members if one.key in owners])
-    found = _find_former_plan(context, upload) or _plan(context, job, upload, own)
+    found = None
+    if upload.run:  # what another worker planned that did not come to the end, if it still holds
+        former = grade.load_last_plan(context.ledger, upload.run)
+        found = None if grade.is_outdated(context.options, former) else former
+    if found is None:
+        own = roster.entry(upload.key, [one for one in members if one.key in owners])
+        file = submissions.make_submitted_file(context.store, upload)
+        found = context.plan_public_tests(own._replace(files=(file,)))
+        record = canonical_json.dumps(found.submissions[0])
+        with context.database.changing() as db:
+            if not queue.renew(db, job):  # a newer upload of the assignment wants other files
+                raise UnfinishedError("another worker is to check this upload")
+            uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
     _run(context, context.options, found, LiveResultPublisher(context, job))
     _write_check(context, upload, found)
-
-
-def _find_former_plan(context: AssignmentContext, upload: records.Upload) -> GradingPlan | None:
-    """Return what another worker planned that did not come to the end, if it still holds."""
-    if not upload.run:
-        return None
-    found = grade.load_last_plan(context.ledger, upload.run)
-    return None if grade.is_outdated(context.options, found) else found
-
-
-def _plan(
-    context: AssignmentContext,
-    job: records.Job,
-    upload: records.Upload,
-    student: StudentSubmissions,
-) -> GradingPlan:
-    file = submissions.make_submitted_file(context.store, upload)
-    found = context.plan_public_tests(student._replace(files=(file,)))
-    record = canonical_json.dumps(found.submissions[0])
-    with context.database.changing() as db:
-        if not queue.renew(db, job):  # a newer upload of the assignment wants other files
-            raise UnfinishedError("another worker is to check this upload")
-        uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
-    return found
 
 
 def _write_check(context: AssignmentContext, upload: records.Upload, plan: GradingPlan) -> None:
     """Write the result of the public tests, as its owner sees it: made once, read often.
 
+    A person is to see where the harness failed: a page without these tests would look well.
+
     Raises:
-        HarnessError: as :func:`_require_results`.
+        HarnessError: it failed in a case file.
     """
     assignment = context.options.assignment
     marker = Marker(assignment, context.ledger, plan.cases, plan.started)
     graded = marker.mark_submission(plan.submissions[0], plan.attempts)
-    _require_results(graded)
+    if faults := [f"{one.case}: {one.fault}" for one in graded.attempts if one.fault]:
+        raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
     views = Views(assignment.specification, assignment.place)
     shown = feedback(graded, marker.result([graded]), views)
     unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
     # The page tells when it came, with the zone.
     text = body_of(shown._replace(marks=unmarked, time=None))
-    path = check_page(context.folder, upload.id)
+    path = result_files.check_page(context.folder, upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
     file_system.write_whole(path, escape_controls(text))
-
-
-def _require_results(graded: Graded) -> None:
-    """Let a person see where the harness failed: a page without these tests would look well.
-
-    Raises:
-        HarnessError: it failed in a case file.
-    """
-    faults = [f"{one.case}: {one.fault}" for one in graded.attempts if one.fault]
-    if faults:
-        raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
 def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
@@ -141,18 +112,12 @@ def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
 # --- a class is graded -------------------------------------------------------------------------
 
 
-class _PlannedGrading(NamedTuple):
-    """A grading, and what it was planned to run."""
-
-    record: records.Grading
-    options: GradeOptions
-    plan: GradingPlan
-
-
-def _load(context: AssignmentContext, job: records.Job) -> _PlannedGrading:
+def _load(
+    context: AssignmentContext, job: records.Job
+) -> tuple[records.Grading, GradeOptions, GradingPlan]:
     grading = context.find_grading(job)
     plan = grade.load_last_plan(context.ledger, grading.run)
-    return _PlannedGrading(grading, context.options_of(grading), plan)
+    return grading, context.options_of(grading), plan
 
 
 def plan_grading(context: AssignmentContext, job: records.Job) -> None:
@@ -213,16 +178,23 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
     with context.database.changing() as db:
         _refuse_others(db, job)
-    planned = _load(context, job)
-    grading, plan = planned.record, planned.plan
-    _rerun_distrusted(context, planned)
-    options = planned.options._replace(accept=_is_accepted(context, planned))
+    grading, options, plan = _load(context, job)
+    if grade.withdraw_distrusted(options, context.ledger, plan):
+        with context.database.changing() as db:
+            queue.again(db, records.GRADE, grading.id)
+        raise UnfinishedError("the results of a machine that was set aside are rerun")
+    changes = json.loads(grading.changes)
+    if grading.accept:
+        # Marks in force may change if somebody has accepted each change, having seen it. Dates or
+        # extensions may have changed since, or an attempt was rerun that the harness failed in.
+        preview = grade.update_marks(options, context.ledger, plan, is_preview=True)
+        options = options._replace(accept=set(_describe_changes(preview)) <= set(changes))
     concluded = grade.update_marks(options, context.ledger, plan)
     conclusion = grade.find_same_programs(options, concluded, context.store)
     written = _write(context, conclusion, grading)
     marks = _list_marks(conclusion.result, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
-    kept = json.loads(grading.changes) if options.accept else []
+    kept = changes if options.accept else []
     values: dict[str, object] = {
         "changes": json.dumps(_describe_changes(conclusion) or kept),
         "accept": int(options.accept),
@@ -235,8 +207,11 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
         uploads.RECEIVED_BY.remove(db, grading=grading.id)
         for mark in marks:
             uploads.MARKS.add(db, mark)
-        for recipient in _list_recipients(conclusion.result, grading.id):
-            uploads.RECEIVED_BY.add(db, recipient)
+        for one in conclusion.result.graded:
+            # Who gets a mark: the members of the group when the grading was planned.
+            for who in one.submission.students:
+                got = records.MarkRecipient(grading.id, who.key, one.submission.key)
+                uploads.RECEIVED_BY.add(db, got)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
         lti.put_scores(db, grading.assignment)  # of one that is released already
@@ -252,30 +227,6 @@ def _refuse_others(db: Connection, job: records.Job) -> None:
         raise UnfinishedError("another worker is to make these marks")
     if queue.count_unfinished(queue.of(db, job.about), records.GRADE):
         raise UnfinishedError("some submissions were begun anew")
-
-
-def _rerun_distrusted(context: AssignmentContext, planned_grading: _PlannedGrading) -> None:
-    """Let what a machine did be rerun that was set aside while others still ran.
-
-    Raises:
-        UnfinishedError: that is so: marks are made after it.
-    """
-    if grade.withdraw_distrusted(planned_grading.options, context.ledger, planned_grading.plan):
-        with context.database.changing() as db:
-            queue.again(db, records.GRADE, planned_grading.record.id)
-        raise UnfinishedError("the results of a machine that was set aside are rerun")
-
-
-def _is_accepted(context: AssignmentContext, planned_grading: _PlannedGrading) -> bool:
-    """Whether marks in force may change: somebody has accepted each change, having seen it.
-
-    Dates or extensions may have changed since, or an attempt was rerun that the harness failed in.
-    """
-    grading, options, plan = planned_grading
-    if not grading.accept:
-        return False
-    now = _describe_changes(grade.update_marks(options, context.ledger, plan, is_preview=True))
-    return set(now) <= set(json.loads(grading.changes))
 
 
 def _describe_changes(conclusion: GradingOutcome) -> list[str]:
@@ -295,15 +246,6 @@ def _list_marks(result: ClassResult, grading: str) -> list[records.StudentMark]:
     ]
 
 
-def _list_recipients(result: ClassResult, grading: str) -> list[records.MarkRecipient]:
-    """Return who gets each mark: the members of the group when the grading was planned."""
-    return [
-        records.MarkRecipient(grading, who.key, one.submission.key)
-        for one in result.graded
-        for who in one.submission.students
-    ]
-
-
 def export(context: AssignmentContext, job: records.Job) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
     grading, options, plan = _load(context, job)
@@ -318,8 +260,8 @@ def _write(
 
     Who comes later writes the later ones.
     """
-    folder = folder_of(context.folder, grading.id)
-    with lock_folder(folder):
+    folder = result_files.folder_of(context.folder, grading.id)
+    with result_files.lock_folder(folder):
         with context.database.reading() as db:
             own = uploads.overrides(db, context.assigned.id)
         given = tuple(as_given(own[key]) for key in sorted(own))
@@ -329,7 +271,7 @@ def _write(
     return own
 
 
-def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
+def _exchange(result: ClassResult, folder: Path, sheets: exporters.Sheets) -> None:
     """Write all exports; the folder has those of one conclusion, never of two."""
     unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
     for left in (unfinished, former):
@@ -344,15 +286,74 @@ def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
-# --- what jobs there are -----------------------------------------------------------------------
+# --- an engine that an author posted: planned as a check is, and kept as a run of its suite ------
+
+
+_LONGEST = 4000  # characters of why there is no result
 
 
 def run_engine(context: AssignmentContext, job: records.Job) -> None:
-    """Run an engine of an author by the case files of a suite."""
-    found = engine_runs.plan_run(context, job)
-    if found:
-        _run(context, context.options, found, ProgressRecorder(context, job))
-        engine_runs.keep(context, job, found)
+    """Run an engine of an author by the case files of a suite, unless the run was removed.
+
+    The result is kept as a document of ``run --json``, or why there is none.
+    """
+    if (run := _find_run(context, job)) is None:
+        return
+    time = datetime.datetime.fromtimestamp(int(run.at))
+    file = SubmittedFile(context.store.path(run.sha256), run.name, time)
+    plan = context.plan_public_tests(StudentSubmissions(run.id, (), (file,)))
+    _run(context, context.options, plan, ProgressRecorder(context, job))
+    marker = Marker(context.options.assignment, context.ledger, plan.cases, plan.started)
+    graded = marker.mark_submission(plan.submissions[0], plan.attempts)
+    if (run := _find_run(context, job)) is None:
+        return
+    folder, trouble, posted = context.settings.suite(run.suite), _trouble(graded), None
+    if not trouble:
+        posted = engine_suites.PostedRun.read(_document(context, graded), run.revision)
+    with context.database.acting() as act:
+        if posted:
+            engine_suites.conclude(act, run, posted, folder)
+        else:
+            engine_suites.fail(act, run, escape_controls(trouble)[:_LONGEST])
+
+
+def _find_run(context: AssignmentContext, job: records.Job) -> records.SuiteRun | None:
+    with context.database.reading() as db:
+        return courses.RUNS.find(db, id=job.about)
+
+
+def _trouble(graded: Graded) -> str:
+    build = graded.build
+    if graded.submission.refused:
+        return graded.submission.refused
+    if build and not build.ok:
+        return f"It does not build: {build.message}\n{build.output}"
+    if not _results(graded.attempts):
+        faults = [one.fault for one in graded.attempts if one.fault]
+        return f"The harness failed: {faults[0]}" if faults else "No case file was run."
+    return ""
+
+
+def _results(attempts: Sequence[Attempt]) -> list[Attempt]:
+    return [one for one in attempts if one.result and not one.fault]
+
+
+def _document(context: AssignmentContext, graded: Graded) -> bytes:
+    attempts = _results(graded.attempts)
+    files = tuple(one.result for one in attempts if one.result)
+    assignment = context.options.assignment
+    begun = min((run.started for one in attempts for run in one.runs if run.started), default="")
+    found = RunResult(
+        program=assignment.engine.command,
+        files=files,
+        errors=(),
+        started=begun or f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}",
+        host=os.uname().nodename,
+        options={"sandbox": context.options.sandbox},
+        faults=tuple(f"{one.case}: {one.fault}" for one in graded.attempts if one.fault),
+        diagnoses=graded.diagnoses,
+    )
+    return encode_without_surrogates("".join(run_json.parts(found, [*map(tally, files)])))
 
 
 KINDS: dict[str, Callable[[AssignmentContext, records.Job], None]] = {

@@ -54,7 +54,15 @@ class LiveResultPublisher(ProgressRecorder):
     def on_event(self, unit: WorkUnit, event: work_records.AttemptEvent) -> None:
         """Take in what a worker says."""
         self._now = {}
-        self._say({"case": _case_name(unit, event.basis), **_describe_event(event)})
+        told: dict[str, object]
+        match event:
+            case work_records.BuildFinished(build=build):
+                told = {"word": "built", "ok": build.ok}
+            case work_records.HarnessFailed():
+                told = {"word": "broke"}
+            case _:
+                told = {"word": "done", "failed": event.failed, "again": event.doubtful}
+        self._say({"case": _case_name(unit, event.basis), **told})
         super().on_event(unit, event)
 
     def on_progress(self, unit: WorkUnit, event: work_records.ProgressEvent) -> None:
@@ -96,11 +104,3 @@ def _running(
         "of": len(tests),
         "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
     }
-
-
-def _describe_event(event: work_records.AttemptEvent) -> dict[str, object]:
-    if isinstance(event, work_records.BuildFinished):
-        return {"word": "built", "ok": event.build.ok}
-    if isinstance(event, work_records.HarnessFailed):
-        return {"word": "broke"}
-    return {"word": "done", "failed": event.failed, "again": event.doubtful}

@@ -8,10 +8,10 @@ from sqlalchemy import Connection
 
 from harness import file_system
 from harness.assignments.assignment import Assignment
+from harness.errors import UsageError
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
 from harness.service.courses import gradings, own_files, point_weights
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import private_cases
@@ -127,11 +127,10 @@ def would_be_left_out(
     """Return those that would still not count if ``then`` was put in force, for a preview."""
     own = point_weights.load_weights(assignment)
     before = {
-        part: {**then.left_out[part], **own.left_out.get(part, {})} for part in then.left_out
+        part: {**files, **own.left_out.get(part, {})} for part, files in then.left_out.items()
     }
-    return point_weights.still_left_out(
-        parts(settings, assignment), then._replace(left_out=before)
-    )
+    weighed = parts(settings, assignment)
+    return point_weights.still_left_out(weighed, then._replace(left_out=before))
 
 
 def ask(
@@ -167,14 +166,20 @@ def put_in_force(
         UsageError: the parts or tests are others by now.
     """
     if preview.read() is None:
-        raise InvalidGradingStateError("the changes are not known yet")
+        raise gradings.InvalidGradingStateError("the changes are not known yet")
     courses.lock(act.db, assignment.id)  # it may be set twice at once
     if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
     assignment = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
     if why := explain_stale(settings, assignment, preview):
-        raise InvalidGradingStateError(why)
-    made = _set(act, settings, assignment, preview)
+        raise gradings.InvalidGradingStateError(why)
+    own = own_files.assignment_of(settings, assignment)
+    now = point_weights.read(own, _list_weighed_parts(settings, assignment, own), preview.weights)
+    values = {name: json.dumps(value) for name, value in now._asdict().items()}
+    courses.ASSIGNMENTS.change(act.db, dict(values), id=assignment.id)
+    act.note("points set", assignment.id, **now._asdict())
+    own_files.require_set_up(settings, assignment)
+    made = gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))
     preview.note_grading(made.id)
     return made
 
@@ -192,18 +197,6 @@ def describe_in_force(settings: Settings, assignment: CourseAssignment) -> str:
     own = point_weights.apply_weights(own_files.assignment_of(settings, assignment), weights)
     points = {part.name: str(part.points) for part in own.marks}
     return json.dumps([points, weights.weights], sort_keys=True)
-
-
-def _set(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, preview: Preview
-) -> Grading:
-    own = own_files.assignment_of(settings, assignment)
-    now = point_weights.read(own, _list_weighed_parts(settings, assignment, own), preview.weights)
-    values = {name: json.dumps(value) for name, value in now._asdict().items()}
-    courses.ASSIGNMENTS.change(act.db, dict(values), id=assignment.id)
-    act.note("points set", assignment.id, **now._asdict())
-    own_files.require_set_up(settings, assignment)
-    return gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))
 
 
 def is_public_only(db: Connection, assignment: CourseAssignment) -> bool:
@@ -262,7 +255,10 @@ def find(
     found = measurement.caught
     wrong = [(one.name, test) for one in found.files for test in one.answers] if found else []
     weights = point_weights.load_weights(assignment) if then is None else then
-    left_out = _names_left_out(settings, assignment, weights) if wrong else frozenset()
+    left_out: set[str] = set()  # names of private tests with weight 0 in each part
+    if wrong and weights.weights:
+        tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
+        left_out = {test.name for test in tests} - {test.name for test in tests if test.weight}
     return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
 
 
@@ -277,17 +273,6 @@ def _describe(name: str, test: WrongTest) -> str:
         f"{name}{number}, line {test.line} ({test.command}): the file expects {test.expected},"
         f" but the reference answers {test.answer}."
     )
-
-
-def _names_left_out(
-    settings: Settings, assignment: CourseAssignment, weights: PointWeights
-) -> frozenset[str]:
-    """Return the names of private tests with weight 0 in each part."""
-    if not weights.weights:
-        return frozenset()
-    tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
-    counting = {test.name for test in tests if test.weight}
-    return frozenset(test.name for test in tests) - counting
 
 
 def explain_unchecked(database: Database, measurement: MeasuredCases) -> str:
@@ -322,11 +307,11 @@ def require_none(
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
             private_cases.let_measure(act, settings, assignment, (DONE,))
-        raise InvalidGradingStateError(f"{why}, or {how}")
+        raise gradings.InvalidGradingStateError(f"{why}, or {how}")
     if not (found := find(settings, assignment, measured, then)):
         return
     more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
-    raise InvalidGradingStateError(
+    raise gradings.InvalidGradingStateError(
         f"some private tests may be wrong: correct them, or {how}. {' '.join(found[:_TOLD])}{more}"
     )
 
@@ -346,7 +331,11 @@ def require_gradable(
     own_files.require_set_up(settings, assignment)
     without, anyway = how
     if without:
-        private_cases.require_some(settings, assignment, without)
+        if part := private_cases.lack_some(settings, assignment):
+            raise UsageError(
+                f"{part!r} needs private case files, and there are none: add some on the page of"
+                f" the private case files, or {without}"
+            )
         if anyway:
             require_none(database, settings, assignment, anyway)
 

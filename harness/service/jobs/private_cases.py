@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from pathlib import Path
 from types import MappingProxyType
@@ -16,12 +16,11 @@ from harness import file_system
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
-from harness.banks.banks import EngineAsker, WrongEngine
 from harness.errors import UsageError
 from harness.grading.records import PRIVATE
 from harness.judging import in_process, strength
 from harness.reading import expectation
-from harness.records import CaseFile, FailureKind, FileResult, Step
+from harness.records import CaseFile, FailureKind, FileResult
 from harness.service.courses import cases, own_files, point_weights
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import DONE, FAULT, MEASURE, CourseAssignment, Job
@@ -32,7 +31,6 @@ from harness.specifications.record import Specification, reply_of
 from harness.text import one_line
 from harness.work import canonical_json
 from oracle.command_properties import PropertyTable
-from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown
 
 
@@ -107,21 +105,6 @@ def remove(
     let_measure(act, settings, assignment)
 
 
-def require_some(settings: Settings, assignment: CourseAssignment, how: str) -> None:
-    """See before a grading that there are private case files if a part needs them.
-
-    ``how``: how to grade without them.
-
-    Raises:
-        UsageError: there are none.
-    """
-    if part := lack_some(settings, assignment):
-        raise UsageError(
-            f"{part!r} needs private case files, and there are none: add some on the page of"
-            f" the private case files, or {how}"
-        )
-
-
 def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
     """Return the first part that needs private case files if there are none, or ""."""
     own = own_files.assignment_of(settings, assignment)
@@ -156,25 +139,16 @@ def measure(context: AssignmentContext, job: Job) -> None:
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
     files = cases.read(paths)
-    measured = _measure_with(files, context.options.assignment, context)
-    specification = context.options.assignment.specification
-    found = canonical_json.dumps(_add_answers(measured, files, specification))
+    found = _measure_with(files, context.options.assignment, context)
+    if specification := context.options.assignment.specification:
+        told = (
+            one._replace(answers=list_wrong_tests(case, one.wrong, specification))
+            for one, case in zip(found.files, files, strict=True)
+        )
+        found = found._replace(files=tuple(told))
     path = place(made, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    file_system.write_whole(path, found)
-
-
-def _add_answers(
-    mistakes: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
-) -> CaughtMistakes:
-    """Add what the reference answers to the tests that it fails."""
-    if specification is None:
-        return mistakes
-    told = (
-        one._replace(answers=list_wrong_tests(case, one.wrong, specification))
-        for one, case in zip(mistakes.files, files, strict=True)
-    )
-    return mistakes._replace(files=tuple(told))
+    file_system.write_whole(path, canonical_json.dumps(found))
 
 
 def place(assignment_folder: Path, subject: str) -> Path:
@@ -201,35 +175,21 @@ def _measure_with(
 ) -> CaughtMistakes:
     """Return what case files catch: of the mistakes of what ships, or of the declared programs."""
     specification = assignment.specification
-    if specification is None or not (assignment.declaration and assignment.declaration.wrong):
-        return measure_all(files, specification)
+    if specification is None:  # nobody knows any mistake
+        return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())
+    if not (assignment.declaration and assignment.declaration.wrong):
+        parts = [strength.measure([one], specification) for one in files]
+        return _together(files, parts, [one.sentence for one in specification.settled_mistakes])
     asked = WatchedAsker(specification.commands, context.options.sandbox, assignment.protocol)
     with banked.engines(assignment, (), (), context.options.sandbox) as engines:
-        parts = [_strength(one, specification, engines, asked) for one in files]
+        parts = []
+        for one in files:
+            bad = banks.find_failing([one], specification)
+            find = partial(asked.find_failed, [one])
+            parts.append(banks.measure([one], specification.key, bad, engines, find))
     known = [f"{one.name}: {one.sentence}" for one in engines]
     unknown = {place for place, one in enumerate(engines) if one.name in asked.given_up}
-    found = _together(files, parts, known, unknown)
-    return found._replace(given_up=asked.given_up)
-
-
-def _strength(
-    case: CaseFile,
-    specification: Specification,
-    engines: Sequence[WrongEngine],
-    asker: EngineAsker,
-) -> strength.Strength:
-    bad = banks.find_failing([case], specification)
-    return banks.measure(
-        [case], specification.key, bad, engines, lambda engine: asker.find_failed([case], engine)
-    )
-
-
-def measure_all(files: Sequence[CaseFile], specification: Specification | None) -> CaughtMistakes:
-    """Return what case files catch. Without a specification nobody knows any mistake."""
-    if specification is None:
-        return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())
-    parts = [strength.measure([one], specification) for one in files]
-    return _together(files, parts, [one.sentence for one in specification.settled_mistakes])
+    return _together(files, parts, known, unknown)._replace(given_up=asked.given_up)
 
 
 def _together(
@@ -248,11 +208,9 @@ def _together(
 
 def _of(case: CaseFile, result: strength.Strength | None) -> CaseFileCatch:
     name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
-    if result is None:
-        return CaseFileCatch(name, tests, 0, ())
-    return CaseFileCatch(
-        name, tests, result.caught.bit_count(), tuple(one.step.line for one in result.wrong)
-    )
+    caught = result.caught.bit_count() if result else 0
+    wrong = tuple(one.step.line for one in result.wrong) if result else ()
+    return CaseFileCatch(name, tests, caught, wrong)
 
 
 # --- Tests that the reference fails, with what it answers instead --------------------------------
@@ -282,18 +240,14 @@ def list_wrong_tests(
         return ()
     engine = specification.reference_engine()
     answers = {step.line: _in_words(raw) for step, raw in in_process.answers(case, engine)}
-    steps = [step for step in case.steps if step.line in lines and _is_known(engine, step)]
-    return tuple(_describe(step, answers.get(step.line, "nothing")) for step in steps)
-
-
-def _is_known(engine: Engine, step: Step) -> bool:
-    name = step.command.partition(" ")[0]
-    return reply_of(engine.handle(f"known_command {name}")).text == "true"
-
-
-def _describe(step: Step, answer: str) -> WrongTest:
-    expected = expectation.in_a_sentence(step.pattern)
-    return WrongTest(step.line, step.id, one_line(step.command, _LONGEST), expected, answer)
+    found = []
+    for step in (one for one in case.steps if one.line in lines):
+        name, command = step.command.partition(" ")[0], one_line(step.command, _LONGEST)
+        if reply_of(engine.handle(f"known_command {name}")).text == "true":
+            expected = expectation.in_a_sentence(step.pattern)
+            answer = answers.get(step.line, "nothing")
+            found.append(WrongTest(step.line, step.id, command, expected, answer))
+    return tuple(found)
 
 
 def _in_words(raw: str | Breakdown) -> str:
@@ -313,7 +267,7 @@ MOST_HUNG = 4  # case files of a draft in which a program may hang, in all calls
 LONGEST = 240.0  # seconds that a program is asked, in all calls together
 
 
-class WatchedAsker(EngineAsker):
+class WatchedAsker(banks.EngineAsker):
     """Asks programs until they have hung too often, or have taken too long."""
 
     def __init__(
@@ -341,7 +295,9 @@ class WatchedAsker(EngineAsker):
         """Whether a program has hung too often: it was not asked to the end even then."""
         return self._hung[name] >= self._most_hung
 
-    def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
+    def results(
+        self, cases: Sequence[CaseFile], engine: banks.WrongEngine
+    ) -> tuple[FileResult, ...]:
         """Return what a program did in each file; nothing if it was given up."""
         name = engine.name
         if self._has_hung(name) or self._seconds.get(name, 0.0) >= LONGEST:
@@ -351,9 +307,6 @@ class WatchedAsker(EngineAsker):
         begun = time.monotonic()
         found = super().results(cases, engine)
         self._seconds[name] = self._seconds.get(name, 0.0) + time.monotonic() - begun
-        self._hung[name] += sum(map(_hangs, found))
+        hung = (any(o.kind is FailureKind.TIMEOUT for o in one.failures) for one in found)
+        self._hung[name] += sum(hung)
         return found
-
-
-def _hangs(result: FileResult) -> bool:
-    return any(one.kind is FailureKind.TIMEOUT for one in result.failures)

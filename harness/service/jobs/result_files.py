@@ -63,17 +63,6 @@ class CheckOutcome(NamedTuple):
     cases: tuple[CaseOutcome, ...]
 
 
-def check_result_of(graded: Graded) -> CheckOutcome:
-    """Return the result of a check."""
-    build, submission = graded.build, graded.submission
-    return CheckOutcome(
-        submission.refused,
-        submission.faults,
-        build.ok if build else None,
-        tuple(case_result_of(one) for one in graded.attempts),
-    )
-
-
 def case_result_of(attempt: Attempt) -> CaseOutcome:
     """Return the result of one case file."""
     name = Path(attempt.case).name
@@ -90,9 +79,14 @@ def case_result_of(attempt: Attempt) -> CaseOutcome:
 
 def write_check_result(path: Path, graded: Graded) -> None:
     """Keep the result of a check; ``path``: of its page."""
-    file_system.write_whole(
-        path.with_suffix(".json"), canonical_json.dumps(check_result_of(graded))
+    build, submission = graded.build, graded.submission
+    found = CheckOutcome(
+        submission.refused,
+        submission.faults,
+        build.ok if build else None,
+        tuple(case_result_of(one) for one in graded.attempts),
     )
+    file_system.write_whole(path.with_suffix(".json"), canonical_json.dumps(found))
 
 
 def read_check_result(path: Path) -> CheckOutcome | None:
@@ -126,21 +120,17 @@ class _Evidence(NamedTuple):
 
 def write_evidence_places(result: ClassResult, folder: Path) -> None:
     """Write where the evidence is, beside the folder of a grading."""
-    every = _Evidence(
-        tuple(SubmissionEvidence(one.submission.key, _places(one)) for one in result.graded)
-    )
+    submissions = []
+    for graded in result.graded:
+        places = []
+        for attempt in graded.attempts:
+            if attempt.kind != IMAGE:
+                anchor = parts.file_anchor(graded, attempt.kind, attempt.case)
+                address = parts.evidence_address(graded, anchor)
+                places.append(EvidencePlace(address, case_result_of(attempt)))
+        submissions.append(SubmissionEvidence(graded.submission.key, tuple(places)))
+    every = _Evidence(tuple(submissions))
     file_system.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
-
-
-def _places(graded: Graded) -> tuple[EvidencePlace, ...]:
-    own = (attempt for attempt in graded.attempts if attempt.kind != IMAGE)
-    return tuple(
-        EvidencePlace(
-            parts.evidence_address(graded, parts.file_anchor(graded, attempt.kind, attempt.case)),
-            case_result_of(attempt),
-        )
-        for attempt in own
-    )
 
 
 def path_of_evidence_places(folder: Path) -> Path:

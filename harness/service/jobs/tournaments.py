@@ -20,7 +20,6 @@ from harness.errors import HarnessError, UsageError
 from harness.grading import grade, tournament
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.records import Marks, Submission, decimal
-from harness.grading.tournament import TournamentOptions
 from harness.match.pages import INDEX
 from harness.match.tournament import ROUND_ROBIN, SWISS
 from harness.service.courses import gradings, own_files
@@ -97,13 +96,15 @@ def begin(
     file_system.write_whole(folder / _OPTIONS, json.dumps(chosen))
 
 
-def load_choice(folder: Path) -> TournamentOptions:
+def load_choice(folder: Path) -> tournament.TournamentOptions:
     """Return what the teacher chose last; the usual if nothing was chosen."""
     try:
         chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return TournamentOptions()
-    return TournamentOptions(chosen.get("format", SWISS), points=Fraction(chosen["points"]))
+        return tournament.TournamentOptions()
+    return tournament.TournamentOptions(
+        chosen.get("format", SWISS), points=Fraction(chosen["points"])
+    )
 
 
 def load_table(folder: Path) -> list[dict[str, str]]:
@@ -190,7 +191,7 @@ def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     context: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[WorkUnit],
-    options: TournamentOptions,
+    options: tournament.TournamentOptions,
     folder: Path,
 ) -> None:
     """Play, write the pages, and tell what went wrong; "" if nothing did."""

@@ -9,22 +9,19 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
 
 from sqlalchemy import Connection
 
 from harness import signals
 from harness.declared import reference
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
+from harness.grading.attempts.orders import Concurrency
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.service import machines, monitoring, processes
 from harness.service.courses import own_files
-from harness.service.courses.own_files import NotSetUpError
 from harness.service.jobs import job_handlers
 from harness.service.jobs.assignment_context import open_assignment
-from harness.service.jobs.job_handlers import UnfinishedError
-from harness.service.monitoring import meanwhile
 from harness.service.records import CHECK, DRAFT, MEASURE, PLAN, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
@@ -42,7 +39,7 @@ class Worker:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._concurrency = (
+        self._concurrency: Concurrency = (
             OnOtherMachines() if settings.scheduler else SharedMachine(settings.locks)
         )
 
@@ -57,7 +54,7 @@ class Worker:
                 if not self.step():
                     time.sleep(_PAUSE)
             except HarnessError as error:  # of the database itself: what is leased is found again
-                self._warn(f"the queue cannot be used: {error}")
+                monitoring.warn(self._settings, f"the queue cannot be used: {error}")
                 time.sleep(_PATIENCE)
 
     def step(self) -> bool:
@@ -66,11 +63,24 @@ class Worker:
         SIGTERM ends what is done in the job, and waits for what is written about it.
         """
         with signals.hold_back():
-            job = self._lease()
+            with self._database.reading() as db:
+                if not queue.is_due(db):
+                    return False
+            with self._database.changing() as db:
+                queue.take_back(db)
+                queue.follow_up(db)
+                job = queue.lease(db)
             if job is None:
                 return False
             with beating(self._database, job), self._settle(job), signals.let_through():
-                self._do(job)
+                with self._database.reading() as db:
+                    assigned = job_handlers.find_assigned(db, job)
+                own = self._settings, self._database, assigned, self._concurrency
+                try:
+                    with open_assignment(*own) as found:
+                        job_handlers.KINDS[job.kind](found, job)
+                finally:
+                    reference.end_processes()
         return True
 
     def release_held(self) -> None:
@@ -78,38 +88,18 @@ class Worker:
         with self._database.reading() as db:
             held = courses.ASSIGNMENTS.all(db, id=[*queue.list_held(db)])
         for one in held:
-            with suppress(HarnessError):  # an assignment that cannot be read keeps waiting
+            # An assignment that cannot be read keeps waiting.
+            with contextlib.suppress(HarnessError):
                 own_files.require_set_up(self._settings, one)
                 with self._database.changing() as db:
                     queue.release(db, one.id)
 
-    def _lease(self) -> Job | None:
-        with self._database.reading() as db:
-            if not queue.is_due(db):
-                return None
-        with self._database.changing() as db:
-            queue.take_back(db)
-            queue.follow_up(db)
-            return queue.lease(db)
-
-    def _do(self, job: Job) -> None:
-        with self._database.reading() as db:
-            assigned = job_handlers.find_assigned(db, job)
-        try:
-            with open_assignment(
-                self._settings, self._database, assigned, self._concurrency
-            ) as found:
-                job_handlers.KINDS[job.kind](found, job)
-        finally:
-            reference.end_processes()
-
     @contextlib.contextmanager
     def _settle(self, job: Job) -> Iterator[None]:
-        """Write down how a job ended, however it did."""
         try:
             with self._log(job):
                 yield
-        except (UnfinishedError, BusyError):  # others are at it
+        except (job_handlers.UnfinishedError, BusyError):  # others are at it
             self._end(job, queue.put_off, "put off")
         except NoClusterError as error:  # other jobs have their turn
             machines.remark(self._settings, str(error), once=True)
@@ -118,9 +108,13 @@ class Worker:
             self._end(job, queue.give_back, "given back")
             raise
         except HarnessError as error:
-            self._hold_or_fail(job, error)
+            # A check waits for what is not set up, which is not the submission's failure.
+            if job.kind == CHECK and isinstance(error, own_files.NotSetUpError):
+                self._end(job, queue.hold, "held")
+            else:
+                self._fail(job, str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
-            self._warn(traceback.format_exc())
+            monitoring.warn(self._settings, traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
         except BaseException:  # a signal: another worker continues
             with contextlib.suppress(HarnessError):  # the lease ends with this process anyway
@@ -131,7 +125,6 @@ class Worker:
 
     @contextlib.contextmanager
     def _log(self, job: Job) -> Iterator[None]:
-        """Write into the log which job was done, for how long, and how that ended."""
         begun, ended = time.monotonic(), "done"
         try:
             yield
@@ -154,52 +147,42 @@ class Worker:
             how(db, job)
             _count(db, job, outcome)
 
-    def _hold_or_fail(self, job: Job, error: HarnessError) -> None:
-        """Let a check wait for what is not set up, which is not the submission's failure."""
-        if job.kind == CHECK and isinstance(error, NotSetUpError):
-            self._end(job, queue.hold, "held")
-        else:
-            self._fail(job, str(error))
-
     def _fail(self, job: Job, reason: str) -> None:
-        if job.kind in (DRAFT, MEASURE) and (told := for_teachers(reason)) != reason:
+        if job.kind in (DRAFT, MEASURE) and _OF_THE_SERVER.search(reason):
             monitoring.warn(self._settings, reason, job=job.id)
-            reason = told
+            reason = _TOLD
         with self._database.changing() as db:
             queue.record_error(db, job, reason)
             if job.kind == PLAN:
                 uploads.GRADINGS.change(db, {"trouble": reason}, id=job.about)
             _count(db, job, "fault")
 
-    def _warn(self, text: str) -> None:
-        monitoring.warn(self._settings, text)
-
 
 def _count(db: Connection, job: Job, outcome: str) -> None:
     """Count a job that was had, and how long it waited if that was the last time."""
-    leased, now = queue.get_lease_time(job), places.now(db)
+    leased, now = job.until - queue.LEASE, places.now(db)
     queue.add_figure(db, monitoring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=outcome)
     if outcome in ("done", "fault"):
         queue.add_figure(db, monitoring.WAITS, max(leased - job.made, 0.0), kind=job.kind)
-
-
-# --- Renews the lease of a job while it is done --------------------------------------------------
 
 
 _BEAT = queue.LEASE / 4  # seconds
 _LONGEST = 4 * 3600.0  # seconds of one job: whatever takes longer has hung
 
 
-def beating(database: Database, job: Job) -> AbstractContextManager[None]:
+def beating(database: Database, job: Job) -> contextlib.AbstractContextManager[None]:
     """Keep a job leased meanwhile."""
     ends = time.monotonic() + _LONGEST
 
     def renew() -> None:
         if time.monotonic() < ends:
-            with suppress(HarnessError), database.changing() as db:  # the next beat tries again
+            with (
+                contextlib.suppress(HarnessError),
+                database.changing() as db,
+            ):  # the next beat tries again
                 queue.renew(db, job)
 
-    return meanwhile(renew, _BEAT)
+    return monitoring.meanwhile(renew, _BEAT)
 
 
 # --- How workers share ledgers and the machine: each takes the attempts that nobody has ----------
@@ -213,22 +196,12 @@ class SharedMachine(Machine):
         return ledger.lease_free(bases, len(bases))
 
 
-class OnOtherMachines:
+class OnOtherMachines(Concurrency):
     """The company of workers whose engines run on other machines: those see to it themselves."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         """Lease what nobody has."""
         return ledger.lease_free(bases, len(bases))
-
-    def together(self) -> AbstractContextManager[object]:
-        """Give a time in which others may run engines, too."""
-        return nullcontext()
-
-    def apart(self) -> AbstractContextManager[object]:
-        """Give a time in which the machine that runs an engine runs nothing else."""
-        return nullcontext()
-
-    last = apart
 
 
 # --- Why a job failed, in words that help a teacher; the operator has the details in the log -----
@@ -241,14 +214,6 @@ _TOLD = (
     " command on your own computer. If it works there, ask the operator of the service: the log"
     " says why"
 )
-
-
-def for_teachers(reason: str) -> str:
-    """Return why positions or wrong tests could not be found, without paths of the server."""
-    return _TOLD if _OF_THE_SERVER.search(reason) else reason
-
-
-# --- The process of a worker ---------------------------------------------------------------------
 
 
 def main() -> int:

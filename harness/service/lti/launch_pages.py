@@ -206,8 +206,7 @@ def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Respo
 
 
 def _ask_for_course(context: RequestContext, launch: Launch, code: str) -> Response:
-    trail = [(launch.title, "")]
-    return rendering.page(context, "lti_link.html", trail, launch=launch, link=code)
+    return rendering.page(context, "lti_link.html", [(launch.title, "")], launch=launch, link=code)
 
 
 def show_link(context: Context) -> Response:

@@ -71,11 +71,7 @@ def link_course(
 
 
 def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
-    """Return who launched, as a member of the linked course with the role of the launch.
-
-    Raises:
-        UsageError: the course has somebody else in that place.
-    """
+    """Return who launched, as a member of the linked course with the role of the launch."""
     courses.lock_course(act.db, link.course)
     told = {n: getattr(launch, n) for n in ("members_url", "groups_url", "lines_url")}
     values: dict[str, object] = {n: v for n, v in told.items() if v and v != getattr(link, n)}

@@ -149,8 +149,7 @@ def _course_page(context: RequestContext, code: str = "") -> Response:
             sent, waiting = lti.count_scores(db, link.id)
             scores = lti.SCORES.all(db, "due", link=link.id, state=WAITING)
             late = [one for one in scores if one.trouble][:_SHOWN]  # that were tried
-            platform = lti.PLATFORMS.find(db, id=link.platform)
-            found.append((link, platform, sent, waiting, late))
+            found.append((link, lti.PLATFORMS.find(db, id=link.platform), sent, waiting, late))
     trail = [(context.course.title, context.course_page), ("Moodle and Canvas", "")]
     return rendering.page(context, "lti_course.html", trail, links=found, titles=titles, code=code)
 
@@ -201,9 +200,8 @@ def show_choice(context: Context) -> Response:
     _find_request(context)
     with context.reading() as db:
         found = courses.ASSIGNMENTS.all(db, "title", "id", course=context.course.id)
-    trail = [(context.course.title, context.course_page), ("Choose", "")]
     return rendering.page(
-        context, "lti_pick.html", trail,
+        context, "lti_pick.html", [(context.course.title, context.course_page), ("Choose", "")],
         assignments=found, shipped=shipped.names(), code=_code_of(context),
     )  # fmt: skip
 

@@ -57,11 +57,7 @@ def is_plain(settings: Settings, address: str) -> bool:
 
 
 def check(settings: Settings, platform: Platform) -> Platform:
-    """Return a platform as it is kept.
-
-    Raises:
-        UsageError: something is missing or cannot be.
-    """
+    """Return a platform as it is kept; raises UsageError if something is missing or cannot be."""
     title = one_line(
         " ".join(platform.title.split()) or urlsplit(platform.issuer).netloc, _LONGEST
     )
@@ -111,11 +107,7 @@ def register(act: AuditedTransaction, settings: Settings, platform: Platform) ->
 
 
 def find(db: Connection, name: str) -> Platform:
-    """Return a platform by its id.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return a platform by its id; raises UsageError if there is none."""
     if found := lti.PLATFORMS.find(db, id=name):
         return found
     raise UsageError(f"there is no platform {name!r}; gtp-harness admin platforms lists all")
@@ -165,11 +157,7 @@ def _new_key(timestamp: float) -> dict[str, Any]:
 
 
 def rotate_keys(act: AuditedTransaction, settings: Settings, now: float) -> None:
-    """Make a new key; the one before is still published.
-
-    Raises:
-        UsageError: the last one is so new that it has not signed anything yet.
-    """
+    """Make a new key, beside the one before; raises UsageError if that has signed nothing yet."""
     known = load_keys(settings)
     if now - known[0]["made"] < _PUBLISHED:
         raise UsageError("there is a new key already: wait for an hour before the next one")

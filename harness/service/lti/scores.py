@@ -40,11 +40,7 @@ class _Target(NamedTuple):
 
 
 def deliver_next(settings: Settings, database: Database) -> bool:
-    """Send the next score that is due; False if there is none.
-
-    Raises:
-        ServerError: the database cannot be used now.
-    """
+    """Send the next score that is due; False if there is none. Raises as the database."""
     return outgoing.deliver_next(
         database, lti.SCORES, lambda row: _deliver(settings, database, row), _LATER
     )
@@ -127,19 +123,14 @@ def _send(settings: Settings, database: Database, target: _Target) -> None:
 
 
 def _find_line(client: PlatformClient, database: Database, target: _Target) -> str:
-    """Return the column of an assignment, which the platform is asked for, and then makes.
-
-    Raises:
-        PlatformError: there is none, and it makes none.
-    """
+    """Return the column of an assignment, which the platform is asked for, and then makes."""
     lines, one, title = target.link.lines_url, target.assigned, target.platform.title
     if not lines:
         raise PlatformError(
             f"{title} has not told a column of its gradebook: open the assignment there once",
             status=400,
         )
-    query = with_query(lines, {"resource_id": one.id})
-    known = client.call("GET", query, connection.LINES).value
+    known = client.call("GET", with_query(lines, {"resource_id": one.id}), connection.LINES).value
     rows = [as_dict(line) for line in known] if isinstance(known, list) else []
     made = next((line for line in rows if line.get("resourceId") == one.id), None)
     if made is None:

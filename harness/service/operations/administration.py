@@ -15,11 +15,7 @@ from harness.service.storage.audit import AuditedTransaction
 
 
 def find(db: Connection, name: str) -> Person:
-    """Return somebody by id, mail address or name.
-
-    Raises:
-        UsageError: nobody is called so, or several are.
-    """
+    """Return somebody by id, mail address or name; raises UsageError if it is not one person."""
     ways = (
         people.PEOPLE.all(db, "id", id=name),
         people.by_email(db, name),
@@ -47,21 +43,13 @@ def tokens(db: Connection, person: Person | None) -> list[tuple[Token, Person]]:
 
 
 def link(act: AuditedTransaction, person: Person) -> Secret:
-    """Return a link for one use by which somebody signs in.
-
-    Raises:
-        AccountDisabledError: the person is shut out.
-    """
+    """Return a link for one use by which somebody signs in who is not shut out."""
     accounts.require_enabled(person)
     return accounts.make_link(act, person.id, accounts.FIRST_LINK, once=True)
 
 
 def revoke_token(act: AuditedTransaction, token_id: str) -> None:
-    """Let a token hold no longer.
-
-    Raises:
-        UsageError: there is no such one.
-    """
+    """Let a token hold no longer; raises UsageError if there is no such one."""
     if not people.TOKENS.remove(act.db, id=token_id):
         raise UsageError(f"there is no token {token_id!r}; gtp-harness admin tokens lists all")
     act.note("token revoked", token_id)
@@ -84,11 +72,7 @@ def let_in(act: AuditedTransaction, person: Person) -> None:
 
 
 def find_course(db: Connection, name: str) -> Course:
-    """Return a course by id or title.
-
-    Raises:
-        UsageError: no course is called so, or several are.
-    """
+    """Return a course by id or title; raises UsageError if it is not one course."""
     found = courses.COURSES.all(db, "id", id=name) or courses.COURSES.all(db, "id", title=name)
     if not found:
         raise UsageError(f"no course is called {name!r}; gtp-harness admin courses lists all")
@@ -110,11 +94,7 @@ def list_courses(db: Connection) -> list[tuple[Course, list[Member]]]:
 
 
 def remove_teacher(act: AuditedTransaction, course: Course, person: Person) -> None:
-    """Remove a teacher from a course.
-
-    Raises:
-        UsageError: it is not a teacher of the course, or the last one.
-    """
+    """Remove a teacher from a course; UsageError if it is not one, or the last."""
     member = courses.MEMBERS.find(act.db, course=course.id, person=person.id)
     if member is None or member.role != TEACHER:
         raise UsageError(f"{person.name} is not a teacher of {course.title}")

@@ -68,11 +68,7 @@ class _Deletion(NamedTuple):
 
 
 def read(text: str) -> Rules:
-    """Return the rules of ``logs=30,audit=forever``; all others are as by default.
-
-    Raises:
-        UsageError: there is no such thing, or it is not a number of days.
-    """
+    """Return the rules of ``logs=30,audit=forever``; raises UsageError if they are not such."""
     found = dict(DEFAULTS)
     for one in filter(None, text.split(",")):
         kind, _, days = one.partition("=")

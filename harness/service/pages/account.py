@@ -176,8 +176,7 @@ def _sign_in(context: RequestContext, claims: oidc.Claims) -> Response:
             return start_session(context, session)
         for one in found:
             titles = [course.title for course, _ in courses.of_person(act.db, one.id)]
-            link = accounts.make_link(act, one.id, _CHOICE, once=True)
-            ways.append((one, titles, link.text))
+            ways.append((one, titles, accounts.make_link(act, one.id, _CHOICE, once=True).text))
     if not ways:
         raise RequestRefused(
             403, _UNKNOWN if claims.email or claims.settings_claim else _UNVERIFIED

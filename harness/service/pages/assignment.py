@@ -2,22 +2,18 @@
 
 import datetime
 import secrets
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
-from harness.assignments.assignment import Late
 from harness.errors import UsageError
 from harness.service.courses import deadlines, gradings, making, own_files, standings, submissions
 from harness.service.courses.progress import AssignmentCounts, describe_progress
-from harness.service.courses.submissions import SubmissionHistory, refusal
 from harness.service.jobs import checklist, previews, private_cases
-from harness.service.pages import forms, status
-from harness.service.records import COMMENT, EXTEND, GRADE_CLASS, TEACHER, Grading, Upload
-from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.pages import forms, submission
+from harness.service.records import COMMENT, EXTEND, GRADE_CLASS, TEACHER, Grading
+from harness.service.storage import courses, uploads
 from harness.service.web import access, rendering
 
 ROUTES = access.Routes()
@@ -35,18 +31,18 @@ def _to_student(context: access.Context) -> Response:
     with context.reading() as db:
         history = submissions.history_of(db, assigned, member.submits_as)
         rule = deadlines.load_rule(db, assigned, member.submits_as)
-        shown = list_uploads(db, history.seen_by(member.key), [history], rule)
+        shown = submission.list_uploads(db, history.seen_by(member.key), [history], rule)
         group = courses.submitting_as(db, context.course.id, member.submits_as)
         extensions = courses.extensions(db, assigned.id)
         closed = submissions.explain_closed(db, assigned, member.submits_as, now)
         recent = history.counting[-1] if history.counting else None
-        lines = status.load_lines(db, context, recent, history, has_mark=True)
+        lines = submission.load_lines(db, context, recent, history, has_mark=True)
         is_released = gradings.are_shown(db, assigned.id, member.key)
     own = deadlines.latest_deadline(extensions, (one.key for one in group))
     return rendering.page(
         context,
         "assignment.html",
-        crumbs(context),
+        rendering.crumbs(context),
         uploads=shown,
         dates=deadlines.list_dates(assigned, rule, own),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
@@ -95,7 +91,7 @@ def _to_staff(context: access.Context) -> Response:
     return rendering.page(
         context,
         "assignment_staff.html",
-        crumbs(context),
+        rendering.crumbs(context),
         dates=deadlines.list_dates_for_staff(assigned, making.late(assigned, {})),
         progress=progress,
         counts=counts,
@@ -139,15 +135,10 @@ _MOST = 20_000  # fields of a form: a key for each student, and what is done
 
 
 def _read_chosen(context: access.Context, db: Connection) -> list[str]:
-    """Return the keys that are ticked in the table, or all that it shows.
-
-    Raises:
-        UsageError: there are none, or one is not in the course.
-    """
+    """Return the keys that are ticked in the table, or all that it shows."""
     if context.is_ticked("all"):
         view = standings.read_view(context.request.query_params)
-        everybody = standings.standings_of_all(db, context.assigned)
-        return [one.key for one in view.select(everybody)]
+        return [one.key for one in view.select(standings.standings_of_all(db, context.assigned))]
     chosen = dict.fromkeys(one for one in context.form.getlist("chosen") if isinstance(one, str))
     if not chosen:
         raise UsageError("students: choose some in the table first")
@@ -193,52 +184,8 @@ def check_chosen(context: access.Context) -> Response:
         if not failed:
             raise UsageError("students: every submission of these was checked")
         for upload in failed:
-            check_again(act, upload)
+            submission.check_again(act, upload)
     return _back_to_list(context)
-
-
-def check_again(act: AuditedTransaction, upload: str) -> None:
-    """Let a submission be checked once more in which the service failed."""
-    for job in queue.of(act.db, upload):
-        if queue.begin_anew(act.db, job.id):
-            act.note("checked again", upload)
-
-
-class UploadLine(NamedTuple):
-    """An upload in a list."""
-
-    upload: Upload
-    state: str  # in words
-    place: str  # what a grading would do with it; "" if it is withdrawn
-    refused: str  # why
-    late: str = ""  # how late, and what that costs; empty if in time
-
-
-def list_uploads(
-    db: Connection, rows: list[Upload], histories: Iterable[SubmissionHistory], rule: Late
-) -> list[UploadLine]:
-    """Return uploads as a list has them; of each student or group one counts at most.
-
-    ``rule``: the dates of whose uploads they are.
-    """
-    places = submissions.places(histories)
-    jobs = queue.checks(db, about=[one.id for one in rows])
-    return [
-        UploadLine(
-            one,
-            status.upload_state(one, jobs.get(one.id)),
-            places.get(one.id, ""),
-            refusal(one),
-            deadlines.describe_late(rule, one.at),
-        )
-        for one in rows
-    ]
-
-
-def crumbs(context: access.Context, last: str = "") -> list[tuple[str, str]]:
-    own = (context.assigned.title, context.assignment_page)
-    more = [(last, "")] if last else []
-    return [(context.course.title, context.course_page), own, *more]
 
 
 @ROUTES.form(f"{_PATH}/uploads", access.STUDENTS, show, files=forms.MOST)
@@ -250,12 +197,13 @@ def hand_in(context: access.Context) -> Response:
         name = archive.name if found.is_packed else found.name
         kept = submissions.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(context.by) as act:
-        quota = submissions.quota(service.settings)
         upload = submissions.take_once(
             act,
             context.field("once"),
             (context.assigned.id, kept.name, kept.sha256),
-            lambda: submissions.take(act, context.assigned, context.member, kept, quota),
+            lambda: submissions.take(
+                act, context.assigned, context.member, kept, service.settings
+            ),
         )
     return RedirectResponse(f"{context.assignment_page}/uploads/{upload.id}", 303)
 

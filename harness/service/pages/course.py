@@ -11,7 +11,7 @@ from harness.errors import UsageError
 from harness.service.courses import changes, making, own_files, standings, submissions
 from harness.service.jobs import checklist
 from harness.service.local_times import keep_same, read_seconds
-from harness.service.pages import assignment, forms
+from harness.service.pages import forms
 from harness.service.records import Course, CourseAssignment
 from harness.service.storage import courses
 from harness.service.web import rendering
@@ -75,7 +75,7 @@ def show_course_folder(context: Context) -> Response:
     return rendering.page(
         context,
         "course_folder.html",
-        assignment.crumbs(context, "Course folder"),
+        rendering.crumbs(context, "Course folder"),
         overlay=own_files.assignment_of(settings, assigned).engine.overlay,
         has_overlay=own_files.has_overlay(settings, assigned),
     )
@@ -90,12 +90,11 @@ _DATES = ("opens", "deadline", "closes", "deduction", "grace")
 
 @ROUTES.at("GET", f"{_ONE}/change", TEACHERS)
 def show_change(context: Context) -> Response:
-    settings = context.settings
     with context.reading() as db:
         kept = changes.list_kept(db, context.assigned)
-        lost = changes.list_lost(db, settings, context.assigned)
+        lost = changes.list_lost(db, context.settings, context.assigned)
     filled = changes.values_of(context.assigned).digest
-    trail = assignment.crumbs(context, "Change or remove")
+    trail = rendering.crumbs(context, "Change or remove")
     return rendering.page(
         context, "assignment_change.html", trail, kept=kept, lost=lost, filled=filled
     )
@@ -124,7 +123,7 @@ def change_assignment(context: Context) -> Response:
         if not is_to_be_seen or seen:
             changes.change(act, now, wanted, seen or None, filled)
             return RedirectResponse(context.assignment_page, 303)
-    trail = assignment.crumbs(context, "Change")
+    trail = rendering.crumbs(context, "Change")
     return rendering.page(context, "assignment_change_seen.html", trail, planned=planned)
 
 

@@ -64,11 +64,7 @@ class SmallFile(NamedTuple):
 
 
 def read_upload(context: Context, largest: int) -> SmallFile | None:
-    """Return the small file in a form; None if no file was chosen.
-
-    Raises:
-        UsageError: it is too large.
-    """
+    """Return the small file in a form, or None; raises UsageError if it is too large."""
     file = context.form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         return None

@@ -71,7 +71,7 @@ def show(context: access.Context) -> Response:
     return rendering.page(
         context,
         "grading.html",
-        assignment.crumbs(context, "Grading"),
+        rendering.crumbs(context, "Grading"),
         is_running=state == "running",
         left=queue.count_unfinished(jobs, records.GRADE),
         stuck=machines.complaint(settings),
@@ -138,7 +138,7 @@ def release(context: access.Context) -> Response:
                 "Yes, release the marks",
                 context.grading_page,
             )
-            trail = assignment.crumbs(context, "Release the marks")
+            trail = rendering.crumbs(context, "Release the marks")
             return forms.ask_again(context, trail, question)
         gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
     return RedirectResponse(context.grading_page, 303)

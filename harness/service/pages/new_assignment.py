@@ -185,11 +185,7 @@ def _carry(context: Context, *but: str) -> dict[str, str]:
 
 
 def _source(context: Context) -> str:
-    """Return the source that was chosen.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Return the source that was chosen; raises UsageError if there is none of that name."""
     source = context.field("source")
     return source if source == own_files.OWN else making.check_shipped(source)
 

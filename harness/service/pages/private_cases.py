@@ -17,7 +17,6 @@ from harness.service.courses.point_weights import PointWeights, WeighedPart, Wei
 from harness.service.jobs import drafts, previews, private_cases
 from harness.service.jobs.candidates import DraftFindings
 from harness.service.pages import forms
-from harness.service.pages.assignment import crumbs
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import access, rendering
@@ -44,7 +43,7 @@ def show(context: access.Context) -> Response:
     return rendering.page(
         context,
         "private.html",
-        crumbs(context, "Private case files"),
+        rendering.crumbs(context, "Private case files"),
         files=[(path.name, told.get(path.name)) for path in measured.paths],
         added=[path.name for path in cases.added(context.folder)],
         found=found,
@@ -69,8 +68,7 @@ def add(context: access.Context) -> Response:
     if file is None:
         raise UsageError("choose a case file first")
     with context.acting() as act:
-        new = private_cases.NewCase(*file)
-        private_cases.add(act, context.settings, context.assigned, new)
+        private_cases.add(act, context.settings, context.assigned, private_cases.NewCase(*file))
     return RedirectResponse(_address(context), 303)
 
 
@@ -94,7 +92,7 @@ def remove(context: access.Context) -> Response:
             f"Yes, remove {name}",
             _address(context),
         )
-        return forms.ask_again(context, crumbs(context, f"Remove {name}"), question)
+        return forms.ask_again(context, rendering.crumbs(context, f"Remove {name}"), question)
     with context.acting() as act:
         private_cases.remove(act, context.settings, context.assigned, name)
     return RedirectResponse(_address(context), 303)
@@ -135,7 +133,7 @@ def show_draft(context: access.Context) -> Response:
     return rendering.page(
         context,
         "draft.html",
-        [*crumbs(context), ("Private case files", _address(context)), ("Positions", "")],
+        [*rendering.crumbs(context), ("Private case files", _address(context)), ("Positions", "")],
         found=found,
         fault=fault,
         is_running=not found and not fault,
@@ -213,7 +211,7 @@ def show_points(context: access.Context) -> Response:
     return rendering.page(
         context,
         "points.html",
-        crumbs(context, "Points"),
+        rendering.crumbs(context, "Points"),
         parts_of=previews.parts(context.settings, context.assigned),
         field_of=_field,
         still_left_out=previews.still_left_out(context.settings, context.assigned),
@@ -241,8 +239,7 @@ def ask(context: access.Context) -> Response:
         for one in parts
     }
     with context.acting() as act:
-        told = PointWeights(points, weights)
-        made = previews.ask(act, context.settings, context.assigned, told)
+        made = previews.ask(act, context.settings, context.assigned, PointWeights(points, weights))
     return RedirectResponse(f"{context.assignment_page}/points/{made}", 303)
 
 
@@ -266,7 +263,7 @@ def preview(context: access.Context) -> Response:
     return rendering.page(
         context,
         "preview.html",
-        crumbs(context, "New points"),
+        rendering.crumbs(context, "New points"),
         still_left_out=previews.would_be_left_out(settings, assigned, own.weights),
         doubts=doubts.warnings,
         unchecked=doubts.unchecked,

@@ -13,7 +13,7 @@ from harness.grading.records import Marks, counting_mark, decimal
 from harness.service.courses import deadlines, gradings, roster, standings, submissions
 from harness.service.jobs import result_files, tournaments
 from harness.service.local_times import describe_time, keep_same
-from harness.service.pages import assignment, forms, status
+from harness.service.pages import forms, submission
 from harness.service.pages.gradings import serve_file
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Member
 from harness.service.storage import audit, courses, people, uploads
@@ -41,12 +41,11 @@ def show(context: access.Context) -> Response:
     view = standings.read_view(context.request.query_params)
     with context.reading() as db:
         everybody = standings.standings_of_all(db, assigned)
-        group = courses.submitting_as(db, context.course.id, student)
-        entry = roster.entry(student, group)
+        entry = roster.entry(student, courses.submitting_as(db, context.course.id, student))
         students = [one.key for one in entry.students]
         submitted = submissions.history_of(db, assigned, student)
         rule = deadlines.load_rule(db, assigned, student)
-        found = assignment.list_uploads(db, submitted.all, [submitted], rule)
+        found = submission.list_uploads(db, submitted.all, [submitted], rule)
         said = comments(db, assigned.id, students, context.member)
         own = uploads.overrides(db, assigned.id)
         marked = uploads.last_mark(db, assigned.id, student, students)
@@ -62,7 +61,7 @@ def show(context: access.Context) -> Response:
     return rendering.page(
         context,
         "student.html",
-        assignment.crumbs(context, student),
+        rendering.crumbs(context, student),
         names=[one.name or one.key for one in entry.students],
         standing=next(one for one in everybody if one.key == student),
         position=standings.find_position(everybody, view, student),
@@ -99,8 +98,7 @@ def extend(context: access.Context) -> Response:
     assigned = context.assigned
     with context.acting() as act:
         students = courses.students_of(act.db, assigned.course, context.student)
-        extensions = courses.extensions(act.db, assigned.id)
-        before = deadlines.latest_deadline(extensions, students)
+        before = deadlines.latest_deadline(courses.extensions(act.db, assigned.id), students)
         wanted = keep_same(context.field("deadline"), before)
         deadlines.extend(act, assigned, context.student, wanted)
     return _back(context)
@@ -125,7 +123,7 @@ def remove_comment(context: access.Context) -> Response:
             _address(context),
             found.text,
         )
-        return forms.ask_again(context, assignment.crumbs(context, "Remove a comment"), question)
+        return forms.ask_again(context, rendering.crumbs(context, "Remove a comment"), question)
     with context.acting() as act:
         gradings.remove_comment(act, context.assigned, context.student, found)
     return _back(context)
@@ -166,7 +164,7 @@ def end_override(context: access.Context) -> Response:
             _address(context),
             "\n".join(given),
         )
-        trail = assignment.crumbs(context, "Let the computed mark count")
+        trail = rendering.crumbs(context, "Let the computed mark count")
         return forms.ask_again(context, trail, question)
     with context.acting() as act:
         gradings.end_override(act, assigned, context.student)
@@ -196,11 +194,11 @@ def own_mark(context: access.Context) -> Response:
         own, shown = _find(db, context)
         said = comments(db, context.assigned.id, [context.member.key], context.member)
         history = submissions.history_of(db, context.assigned, context.member.submits_as)
-        lines = status.load_lines(db, context, history.last, history, has_mark=True)
+        lines = submission.load_lines(db, context, history.last, history, has_mark=True)
     return rendering.page(
         context,
         "mark.html",
-        assignment.crumbs(context, "Your mark"),
+        rendering.crumbs(context, "Your mark"),
         lines=lines,
         shown=shown,
         override=own.override,
@@ -237,11 +235,7 @@ def _tournament(context: RequestContext, mark: uploads.ReleasedMark) -> Path:
 
 
 def _find(db: Connection, context: RequestContext) -> tuple[uploads.ReleasedMark, Marks]:
-    """Return the mark of the student who asks, and as much of it as is shown.
-
-    Raises:
-        RequestRefused: there is none, or it is not released.
-    """
+    """Return the mark of the student who asks, if it is released, and as much as is shown."""
     found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
     found = require_found(found, "there is no mark of yours yet")
     return found, canonical_json.loads(Marks, found.marked.shown)

@@ -1,11 +1,11 @@
-"""One submission: its receipt, its public tests as they are judged, and their results."""
+"""Submissions: in lists, and each with its receipt, its public tests as judged, and results."""
 
 import asyncio
 import datetime
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response, StreamingResponse
@@ -13,16 +13,24 @@ from markupsafe import Markup
 from sqlalchemy import Connection
 from starlette.types import Receive, Scope, Send
 
-from harness.service import machines
-from harness.service.courses import deadlines, own_files, submissions
-from harness.service.jobs.result_files import check_page
-from harness.service.pages import assignment, forms, status
-from harness.service.records import FAULT, STUDENT, WAITING
+from harness.assignments.assignment import Late
+from harness.grading.records import Marks
+from harness.service import machines, records
+from harness.service.courses import deadlines, gradings, own_files, progress, submissions
+from harness.service.courses.making import moment
+from harness.service.courses.progress import SubmissionFacts, SubmissionWindow
+from harness.service.courses.submissions import SubmissionHistory, refusal
+from harness.service.jobs import result_files
+from harness.service.local_times import describe_day, describe_distance
+from harness.service.pages import forms
+from harness.service.records import Job, Upload
 from harness.service.storage import queue, uploads
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import access, rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Context, Routes
-from harness.service.web.request_context import RequestContext, RequestRefused
-from harness.text import read_number
+from harness.service.web.request_context import RequestRefused
+from harness.text import begin_sentence, read_number
+from harness.work import canonical_json
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/uploads/{upload}"
@@ -42,31 +50,29 @@ def show(context: Context) -> Response:
     with context.reading() as db:
         job = queue.checks(db, about=upload.id).get(upload.id)
         words = _parse(uploads.words(db, [upload.id]).get(upload.id, ()))
-        ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
+        ahead = queue.ahead(db, job) if job and job.state == records.WAITING else 0
         rules = deadlines.load_rules(db, assigned, [upload], "" if context.is_staff else key)
         history = _find_history(db, context)
-        has_mark = history.last == upload
-        lines = status.load_lines(db, context, upload, history, has_mark=has_mark)
-        if context.member.role == STUDENT:
-            now = datetime.datetime.now()
-            bound = submissions.explain_bound(db, assigned, key, upload, now)
+        lines = load_lines(db, context, upload, history, has_mark=history.last == upload)
+        if context.member.role == records.STUDENT:
+            bound = submissions.explain_bound(db, assigned, key, upload, datetime.datetime.now())
     is_running = job is not None and job.is_unfinished
     # The result of the public tests, as the worker wrote it.
-    report = check_page(settings.assignment_folder(upload.assignment), upload.id)
+    report = result_files.check_page(settings.assignment_folder(upload.assignment), upload.id)
     has_report = not is_running and report.exists()
     return rendering.page(
         context,
         "upload.html",
-        assignment.crumbs(context, upload.name),
+        rendering.crumbs(context, upload.name),
         held=own_files.explain_held(
             settings, assigned, [job] if job else [], is_staff=context.is_staff
         ),
-        state=status.upload_state(upload, job),
+        state=upload_state(upload, job),
         late=deadlines.describe_late(rules[upload.id], upload.at),
         place=submissions.explain_place(history, upload),
         lines=lines,
         is_running=is_running,
-        fault=job.fault if job and job.state == FAULT and context.is_staff else "",
+        fault=job.fault if job and job.state == records.FAULT and context.is_staff else "",
         bound=bound,
         ahead=ahead,
         stuck=machines.complaint(settings),
@@ -76,7 +82,7 @@ def show(context: Context) -> Response:
     )
 
 
-def _find_history(db: Connection, context: RequestContext) -> submissions.SubmissionHistory:
+def _find_history(db: Connection, context: Context) -> SubmissionHistory:
     """Return what was submitted with an upload; to a student what counts for that one."""
     if not context.is_staff:
         return submissions.history_of(db, context.assigned, context.member.submits_as)
@@ -141,7 +147,7 @@ class _WatchedSubmission(StreamingResponse):
             self._ended()
 
 
-async def _news(context: RequestContext) -> AsyncIterator[str]:
+async def _news(context: Context) -> AsyncIterator[str]:
     """Yield events; the response itself hears when nobody listens any longer."""
     seen, was_read = read_number(context.request.headers.get("last-event-id", "")) or 0, False
     begun = told = allowed = time.monotonic()
@@ -171,7 +177,7 @@ async def _news(context: RequestContext) -> AsyncIterator[str]:
         await asyncio.sleep(_PAUSE)
 
 
-def _explain_place(context: RequestContext) -> str:
+def _explain_place(context: Context) -> str:
     """Return what a grading would do with an upload that was read; empty if it was removed."""
     with context.reading() as db:
         now = uploads.UPLOADS.find(db, id=context.upload.id)
@@ -187,8 +193,15 @@ def download(context: Context) -> Response:
 def again(context: Context) -> Response:
     """Check a submission again in which the harness failed."""
     with context.acting() as act:
-        assignment.check_again(act, context.upload.id)
+        check_again(act, context.upload.id)
     return RedirectResponse(context.request.url.path.removesuffix("/again"), 303)
+
+
+def check_again(act: AuditedTransaction, upload: str) -> None:
+    """Let a submission be checked once more in which the service failed."""
+    for job in queue.of(act.db, upload):
+        if queue.begin_anew(act.db, job.id):
+            act.note("checked again", upload)
 
 
 @ROUTES.at("POST", f"{_PATH}/withdraw", STUDENTS)
@@ -205,8 +218,163 @@ def withdraw(context: Context) -> Response:
             "Yes, withdraw it",
             context.request.url.path.removesuffix("/withdraw"),
         )
-        trail = assignment.crumbs(context, f"Withdraw {context.upload.name}")
+        trail = rendering.crumbs(context, f"Withdraw {context.upload.name}")
         return forms.ask_again(context, trail, question)
     with context.acting() as act:
         submissions.withdraw(act, *own)
     return RedirectResponse(context.assignment_page, 303)
+
+
+# --- Submissions in lists, and the first lines of a student's pages: what happened, what to do ---
+
+
+class UploadLine(NamedTuple):
+    """An upload in a list."""
+
+    upload: Upload
+    state: str  # in words
+    place: str  # what a grading would do with it; "" if it is withdrawn
+    refused: str  # why
+    late: str = ""  # how late, and what that costs; empty if in time
+
+
+def list_uploads(
+    db: Connection, rows: list[Upload], histories: Iterable[SubmissionHistory], rule: Late
+) -> list[UploadLine]:
+    """Return uploads as a list has them; of each student or group one counts at most.
+
+    ``rule``: the dates of whose uploads they are.
+    """
+    places = submissions.places(histories)
+    jobs = queue.checks(db, about=[one.id for one in rows])
+    return [
+        UploadLine(
+            one,
+            upload_state(one, jobs.get(one.id)),
+            places.get(one.id, ""),
+            refusal(one),
+            deadlines.describe_late(rule, one.at),
+        )
+        for one in rows
+    ]
+
+
+class FirstLines(NamedTuple):
+    """First lines of a page: see :class:`harness.service.courses.progress.StudentStatus`.
+
+    ``until``: the time at the end of the advice, "" for none; ``distance``: how far away it is.
+    """
+
+    look: str
+    label: str
+    happened: str
+    advice: str
+    until: str
+    distance: str
+
+
+def load_lines(
+    db: Connection,
+    context: Context,
+    upload: Upload | None,
+    history: SubmissionHistory,
+    *,
+    has_mark: bool,
+) -> FirstLines:
+    """Return the first lines about a submission, or about that there is none.
+
+    ``history``: that it is of; ``has_mark``: whether a mark that is released comes first.
+    """
+    now, member, assigned = datetime.datetime.now(), context.member, context.assigned
+    facts = _load_check(db, context, upload, history) if upload else SubmissionFacts()
+    released = uploads.find_released_mark(db, assigned.id, member.key)
+    if released:  # as much of the mark as may be seen
+        shown = canonical_json.loads(Marks, released.marked.shown)
+        usable = [one for one in history.counting if not refusal(one)]
+        facts = facts._replace(
+            is_released=has_mark,
+            mark=gradings.format_counting_mark(shown, released.override),
+            is_given=released.override is not None,
+            is_newer=bool(usable) and usable[-1].at > released.grading.released,
+            awaits_mark=False,
+        )
+    window = _find_window(db, assigned, member.submits_as, now)
+    found, until, away = progress.describe_status(facts, window), "", ""
+    if found.until:
+        until, away = describe_day(found.until), describe_distance(found.until, now)
+    return FirstLines(found.look, found.label, found.happened, found.advice, until, away)
+
+
+def _find_window(
+    db: Connection, assignment: records.CourseAssignment, key: str, now: datetime.datetime
+) -> SubmissionWindow:
+    """Return whether a student or group can submit now, and until when."""
+    if submissions.is_before(assignment, now):
+        return SubmissionWindow("before", moment(assignment.opens))
+    if submissions.explain_closed(db, assignment, key, now):
+        return SubmissionWindow("closed")
+    rule = deadlines.load_rule(db, assignment, key)
+    if deadlines.describe_late(rule, now.timestamp()):
+        return SubmissionWindow("late", rule.refused_after, deadlines.describe_cost(rule))
+    return SubmissionWindow("open", rule.deadline or rule.refused_after)
+
+
+_STATES: dict[str, progress.UploadState] = {
+    records.WAITING: "waiting",
+    records.LEASED: "checking",
+    records.HELD: "held",
+    records.DONE: "checked",
+    records.FAULT: "fault",
+}
+
+
+def _load_check(
+    db: Connection, context: Context, upload: Upload, history: SubmissionHistory
+) -> SubmissionFacts:
+    """Return how far a submission is, and what its check found."""
+    settings, assigned = context.settings, context.assigned
+    job = queue.checks(db, about=upload.id).get(upload.id)
+    state: progress.UploadState = _STATES[job.state] if job else "waiting"
+    if upload.withdrawn:
+        state = "withdrawn"
+    elif refusal(upload):
+        state = "refused"
+    if job and state in ("waiting", "checking") and own_files.list_missing(settings, assigned):
+        state = "held"
+    facts = SubmissionFacts(state)
+    if state == "waiting" and job:
+        return facts._replace(ahead=queue.ahead(db, job))
+    if state == "refused":
+        instead = history.last
+        counts = begin_sentence(submissions.name_upload(instead)) if instead else ""
+        return facts._replace(refused=refusal(upload), counts_instead=counts)
+    page = result_files.check_page(settings.assignment_folder(upload.assignment), upload.id)
+    outcome = result_files.read_check_result(page) if state == "checked" else None
+    if outcome is None:
+        return facts
+    return facts._replace(
+        passed=sum(one.passed for one in outcome.cases),
+        tests=sum(one.tests for one in outcome.cases),
+        builds=outcome.builds is not False,
+        archive_faults=len(outcome.faults),
+        unjudged=sum(one.result == result_files.FAULT for one in outcome.cases),
+    )
+
+
+_WORDS = {
+    records.DONE: "checked",
+    records.FAULT: "could not be checked",
+    records.HELD: "kept, not checked yet",
+}
+
+
+def upload_state(upload: Upload, job: Job | None) -> str:
+    """Return how far an upload is, in words; ``job``: the one that checks it."""
+    if upload.withdrawn:
+        return "withdrawn"
+    if refusal(upload):
+        return "refused"
+    if job is None:
+        return "received"
+    waiting = "being checked" if upload.record else "waiting to be checked"
+    return _WORDS.get(job.state, waiting)

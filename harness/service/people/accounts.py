@@ -83,11 +83,7 @@ def add_person(
 
 
 def check_address(text: str) -> str:
-    """Return a mail address that somebody typed, as it is kept.
-
-    Raises:
-        UsageError: it is not one.
-    """
+    """Return a mail address that somebody typed, as it is kept; UsageError if it is not one."""
     address = text.strip().lower()
     if len(address) > _LONGEST_ADDRESS or not _ADDRESS.fullmatch(address):
         raise UsageError("email: expected a mail address, such as ada@example.org")
@@ -194,11 +190,7 @@ def check_name(text: str, noun: str = "name") -> str:
 
 
 def rename(act: AuditedTransaction, person: Person, name: str) -> Person:
-    """Change the name of a person, also in the lists of staff. Rosters have their own names.
-
-    Raises:
-        UsageError: as :func:`check_name`.
-    """
+    """Change the name of a person, also in the lists of staff; raises as :func:`check_name`."""
     wanted = check_name(name)
     if wanted == person.name:
         return person

@@ -56,11 +56,7 @@ _WORDS = {
 
 
 def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailMessage:
-    """Return the mail of a letter, with its links.
-
-    Raises:
-        MailRefusedError: the address is not one.
-    """
+    """Return the mail of a letter; raises MailRefusedError if its address is not one."""
     subject, text = _WORDS[letter.kind]
     sender = settings.mail_from or f"gtp-harness@{urlsplit(settings.base).hostname}"
     parts = [text.format(base=settings.base)]
@@ -141,11 +137,7 @@ def _students(db: Connection, course: str) -> list[tuple[Member, Person]]:
 
 
 def deliver(settings: Settings, database: Database) -> bool:
-    """Send the next letter that is due; False if there is none.
-
-    Raises:
-        ServerError: the database cannot be used now.
-    """
+    """Send the next letter that is due; False if there is none. Raises as the database."""
     return outgoing.deliver_next(
         database, people.LETTERS, lambda letter: _send(settings, database, letter), HOUR
     )

@@ -63,11 +63,7 @@ def is_safe(address: str) -> bool:
 
 
 def check(settings: Settings) -> None:
-    """See that the settings name a provider whole, or none.
-
-    Raises:
-        UsageError: something is missing or cannot be.
-    """
+    """See that the settings name a provider whole, or none; raises UsageError if not."""
     if not settings.oidc:  # nobody could sign in at a provider that is not named
         beside = {
             "--oidc-client": settings.oidc_client,
@@ -87,11 +83,7 @@ def check(settings: Settings) -> None:
 
 
 def client_secret(settings: Settings) -> str:
-    """Return the secret of this service at the provider.
-
-    Raises:
-        UsageError: its file cannot be read.
-    """
+    """Return the secret of this service at the provider; UsageError if its file cannot be read."""
     try:
         return Path(settings.oidc_secret).read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
@@ -114,11 +106,7 @@ class Provider:
         self._trusted_until = 0.0
 
     def begin(self, secret: str) -> str:
-        """Return the address at the provider where somebody signs in.
-
-        Raises:
-            ProviderUnavailableError: the provider cannot be reached.
-        """
+        """Return the address at the provider where somebody signs in, if it can be reached."""
         with self._client() as client:
             address, _ = client.create_authorization_url(
                 self._metadata(client)["authorization_endpoint"],

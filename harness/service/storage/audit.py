@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, select
 
 from harness.errors import LedgerError
 from harness.grading.ledger.chains import START, Digest, Head, Seal
@@ -26,6 +26,7 @@ _NAME, _CUT = "audit", "audit that was cut off"
 _ONE = select(AUDIT_END.c.length, AUDIT_END.c.digest, AUDIT_END.c.seal)
 _END = _ONE.where(AUDIT_END.c.one == 1)
 _BEGINNING = _ONE.where(AUDIT_END.c.one == 0)  # the part that was cut off, with the key
+_LINES = select(*(AUDIT.c[name] for name in AuditEntry._fields))
 
 
 class AuditedTransaction(NamedTuple):
@@ -53,7 +54,7 @@ class AuditLog:
 
     def begin(self, db: Connection) -> None:
         """Begin it, empty."""
-        db.execute(insert(AUDIT_END), {"one": 1, **self._end(Head())})
+        db.execute(AUDIT_END.insert(), {"one": 1, **self._seal_head(_NAME, Head())})
 
     def note(
         self, db: Connection, person: str, what: str, about: str = "", **details: object
@@ -68,12 +69,9 @@ class AuditLog:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         row = AuditEntry(end.length + 1, now, person, what, about, told)
         digest = self._seal.of_row(_NAME, row.link, row[1:], end.digest)
-        db.execute(insert(AUDIT), {**row._asdict(), "signature": str(digest)})
-        db.execute(
-            update(AUDIT_END)
-            .where(AUDIT_END.c.one == 1)
-            .values(self._end(Head(row.link, digest.chained)))
-        )
+        db.execute(AUDIT.insert(), {**row._asdict(), "signature": str(digest)})
+        sealed = self._seal_head(_NAME, Head(row.link, digest.chained))
+        db.execute(AUDIT_END.update().where(AUDIT_END.c.one == 1).values(sealed))
 
     def cut(self, db: Connection, last: int) -> None:
         """Remove the lines up to a number, by the rules of retention. What is left still holds.
@@ -84,15 +82,13 @@ class AuditLog:
         self._head(db, hold=True)
         kept = db.execute(select(AUDIT.c.signature).where(AUDIT.c.link == last)).scalar_one()
         head = Head(last, Digest.read(kept).chained)
-        db.execute(delete(AUDIT).where(AUDIT.c.link <= last))
-        db.execute(delete(AUDIT_END).where(AUDIT_END.c.one == 0))
-        db.execute(insert(AUDIT_END), {"one": 0, **self._seal_head(_CUT, head)})
+        db.execute(AUDIT.delete().where(AUDIT.c.link <= last))
+        db.execute(AUDIT_END.delete().where(AUDIT_END.c.one == 0))
+        db.execute(AUDIT_END.insert(), {"one": 0, **self._seal_head(_CUT, head)})
 
     def entries(self, db: Connection, about: Sequence[str] = ()) -> list[AuditEntry]:
         """Return its lines, the newest first; ``about``: those of these things alone."""
-        query = select(*(AUDIT.c[name] for name in AuditEntry._fields)).order_by(
-            AUDIT.c.link.desc()
-        )
+        query = _LINES.order_by(AUDIT.c.link.desc())
         if about:
             query = query.where(AUDIT.c.about.in_(about))
         return [AuditEntry(*row) for row in db.execute(query)]
@@ -100,12 +96,13 @@ class AuditLog:
     def tampering(self, db: Connection) -> list[str]:
         """Return a sentence for each entry that was changed."""
         end = self._head(db)
-        query = select(*(AUDIT.c[name] for name in AuditEntry._fields), AUDIT.c.signature)
-        rows = db.execute(query.order_by(AUDIT.c.link)).fetchall()
+        rows = db.execute(_LINES.add_columns(AUDIT.c.signature).order_by(AUDIT.c.link)).fetchall()
         found: list[str] = []
-        first = self._beginning(db)
-        if first is None:
-            return ["the note about removed entries was changed"]
+        first = Head(0, START)
+        if (cut := db.execute(_BEGINNING).fetchone()) is not None:
+            first = Head(cut.length, cut.digest)
+            if cut.seal != self._seal.of_head(_CUT, first):  # somebody else wrote it
+                return ["the note about removed entries was changed"]
         before = first.digest
         for place, row in enumerate(rows, first.length + 1):
             kept = Digest.read(row[-1])
@@ -126,23 +123,9 @@ class AuditLog:
             raise LedgerError("the audit log was edited: how many lines it has was changed")
         return end
 
-    def _beginning(self, db: Connection) -> Head | None:
-        """Return the last line that was cut off; None: somebody else wrote that."""
-        row = db.execute(_BEGINNING).fetchone()
-        if row is None:
-            return Head(0, START)
-        head = Head(row.length, row.digest)
-        return head if row.seal == self._seal.of_head(_CUT, head) else None
-
-    def _end(self, end: Head) -> dict[str, object]:
-        return self._seal_head(_NAME, end)
-
     def _seal_head(self, name: str, head: Head) -> dict[str, object]:
-        return {
-            "length": head.length,
-            "digest": head.digest,
-            "seal": self._seal.of_head(name, head),
-        }
+        seal = self._seal.of_head(name, head)
+        return {"length": head.length, "digest": head.digest, "seal": seal}
 
 
 # --- The audit log as people read it: with the names of who did something, or about one thing ----
@@ -186,7 +169,6 @@ def read_history(db: Connection, log: AuditLog, about: str = "") -> list[History
 
 
 def _texts(value: object) -> list[str]:
-    """Return all texts in a value of JSON."""
     if isinstance(value, dict):
         return [text for one in value.values() for text in _texts(one)]
     if isinstance(value, list):

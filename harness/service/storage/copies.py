@@ -11,15 +11,15 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import NullPool, create_engine, text
+from sqlalchemy import text
 
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import ledger_server
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings, own_schema, schema_of
-from harness.service.storage.database import SERVICE
+from harness.service.storage.database import SERVICE, server_engine
 
 _PATIENCE = 30.0  # seconds to wait for another's transaction
 
@@ -83,12 +83,7 @@ def unload(place: ServerPlace) -> None:
 
     Raises as :func:`dump`.
     """
-    engine = create_engine(
-        "postgresql+psycopg://",
-        creator=ledger_server.opener(place.address, place.name),
-        poolclass=NullPool,
-    )
-    with ledger_server.naming_errors(place.name, SERVICE), engine.begin() as db:
+    with ledger_server.naming_errors(place.name, SERVICE), server_engine(place).begin() as db:
         ids = db.execute(text(f"SELECT id FROM {own_schema()}.assigned")).scalars()
         for name in (*map(schema_of, ids), own_schema()):
             db.execute(text(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'))
@@ -98,10 +93,14 @@ def _run(program: str, place: ServerPlace, *arguments: str | Path) -> None:
     path = shutil.which(program)
     if path is None:
         raise UsageError(f"{program} is not installed (Debian: apt install postgresql-client)")
-    address, password = _split_password(place)
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    address = conninfo_to_dict(place.address)
+    password = address.pop("password", None)
+    address.pop("options", None)  # these programs choose schemas themselves
     done = subprocess.run(
-        [path, "--no-password", f"--dbname={address}", *arguments],
-        env={**os.environ, **password},
+        [path, "--no-password", f"--dbname={make_conninfo('', **address)}", *arguments],
+        env={**os.environ, **({"PGPASSWORD": str(password)} if password else {})},
         capture_output=True,
         text=True,
         check=False,
@@ -109,19 +108,6 @@ def _run(program: str, place: ServerPlace, *arguments: str | Path) -> None:
     if done.returncode:
         said = done.stderr.strip().splitlines()
         raise ServerError(f"{program} of {place.name}: {said[0] if said else 'it failed'}")
-
-
-def _split_password(place: ServerPlace) -> tuple[str, dict[str, str]]:
-    """Return an address without its password, and what tells a program the password."""
-    from psycopg.conninfo import conninfo_to_dict, make_conninfo
-
-    given = conninfo_to_dict(place.address)
-    password = given.pop("password", None)
-    given.pop("options", None)  # these programs choose schemas themselves
-    return make_conninfo("", **given), {"PGPASSWORD": str(password)} if password else {}
-
-
-# --- The ledgers of a service --------------------------------------------------------------------
 
 
 _ASSIGNED = (
@@ -156,32 +142,23 @@ def list_ledgers(settings: Settings) -> list[AssignmentLedger]:
         ServerError: the database cannot be used now.
     """
     place = settings.own_place()
-    found = _of_server(place) if isinstance(place, ServerPlace) else _of_file(place)
-    every = [AssignmentLedger(*one, settings.ledger(one[0])) for one in found]
+    rows: list[Any]
+    if isinstance(place, ServerPlace):
+        with (
+            ledger_server.naming_errors(place.name, SERVICE),
+            server_engine(place).connect() as db,
+        ):
+            rows = [
+                one
+                for one in db.execute(text(_ASSIGNED)).fetchall()
+                if db.execute(text(_HAS_LEDGER), {"table": f'"{schema_of(one[0])}".mark'}).scalar()
+            ]
+    else:
+        address = f"{place.path.as_uri()}?mode=ro"
+        try:
+            with contextlib.closing(sqlite3.connect(address, uri=True)) as file:
+                rows = file.execute(_ASSIGNED).fetchall()
+        except sqlite3.Error as error:
+            raise ServerError(f"{place.name} cannot be used now: {error}") from None
+    every = [AssignmentLedger(one[0], one[1], one[2], settings.ledger(one[0])) for one in rows]
     return [one for one in every if isinstance(one.place, ServerPlace) or one.place.path.exists()]
-
-
-def _of_file(place: LedgerFile) -> list[tuple[str, str, str]]:
-    """Return the assignments."""
-    try:
-        with contextlib.closing(sqlite3.connect(f"{place.path.as_uri()}?mode=ro", uri=True)) as db:
-            return db.execute(_ASSIGNED).fetchall()
-    except sqlite3.Error as error:
-        raise ServerError(f"{place.name} cannot be used now: {error}") from None
-
-
-def _of_server(place: ServerPlace) -> list[tuple[str, str, str]]:
-    """Return the assignments with a ledger."""
-    engine = create_engine(
-        "postgresql+psycopg://",
-        creator=ledger_server.opener(place.address, place.name),
-        poolclass=NullPool,
-        hide_parameters=True,
-    )
-    with ledger_server.naming_errors(place.name, SERVICE), engine.connect() as db:
-        every = [(one[0], one[1], one[2]) for one in db.execute(text(_ASSIGNED))]
-        return [
-            one
-            for one in every
-            if db.execute(text(_HAS_LEDGER), {"table": f'"{schema_of(one[0])}".mark'}).scalar()
-        ]

@@ -10,14 +10,11 @@ from harness.service.settings import schema_of
 from harness.service.storage import queue, tables
 from harness.text import natural_order
 
-COURSES: tables.Rows[records.Course] = tables.Rows(records.Course, tables.COURSE)
-MEMBERS: tables.Rows[records.Member] = tables.Rows(records.Member, tables.MEMBER)
-ASSIGNMENTS: tables.Rows[records.CourseAssignment] = tables.Rows(
-    records.CourseAssignment, tables.ASSIGNED
-)
-_submits_as = func.coalesce(
-    func.nullif(tables.MEMBER.c.team, ""), tables.MEMBER.c.key
-)  # as the record has it
+COURSES = tables.Rows(records.Course, tables.COURSE)
+MEMBERS = tables.Rows(records.Member, tables.MEMBER)
+ASSIGNMENTS = tables.Rows(records.CourseAssignment, tables.ASSIGNED)
+# As the record has it.
+_submits_as = func.coalesce(func.nullif(tables.MEMBER.c.team, ""), tables.MEMBER.c.key)
 
 
 def of_person(db: Connection, person: str) -> list[tuple[records.Course, records.Member]]:
@@ -34,9 +31,7 @@ def lock(db: Connection, assignment: str) -> None:
     It comes before anything that is written, the audit log above all: else two transactions may
     wait for each other, and the server ends one of them.
     """
-    db.execute(
-        tables.ASSIGNED.select().where(tables.ASSIGNED.c.id == assignment).with_for_update()
-    )
+    db.execute(tables.ASSIGNED.select().filter_by(id=assignment).with_for_update())
 
 
 def lock_course(db: Connection, course: str) -> None:
@@ -44,10 +39,7 @@ def lock_course(db: Connection, course: str) -> None:
 
     Those that add members, and so only refer to the course, do not wait.
     """
-    held = (
-        tables.COURSE.select().where(tables.COURSE.c.id == course).with_for_update(key_share=True)
-    )
-    db.execute(held)
+    db.execute(tables.COURSE.select().filter_by(id=course).with_for_update(key_share=True))
 
 
 def students(db: Connection, course: str) -> list[records.Member]:
@@ -69,12 +61,8 @@ def submitting_as(db: Connection, course: str, key: str) -> list[records.Member]
 
     Pages ask this again and again: a large course is not read for one of its students.
     """
-    own = (
-        tables.MEMBER.c.course == course,
-        tables.MEMBER.c.role == records.STUDENT,
-        _submits_as == key,
-    )
-    return MEMBERS.list(db, MEMBERS.query.where(*own).order_by(tables.MEMBER.c.key))
+    query = MEMBERS.query.filter_by(course=course, role=records.STUDENT).where(_submits_as == key)
+    return MEMBERS.list(db, query.order_by(tables.MEMBER.c.key))
 
 
 def students_of(db: Connection, course: str, key: str) -> list[str]:
@@ -84,18 +72,17 @@ def students_of(db: Connection, course: str, key: str) -> list[str]:
 
 def extensions(db: Connection, assignment: str) -> dict[str, str]:
     """Return the extended deadlines of students by their keys."""
-    rows = db.execute(tables.EXTENSION.select().where(tables.EXTENSION.c.assignment == assignment))
+    rows = db.execute(tables.EXTENSION.select().filter_by(assignment=assignment))
     return {row.key: row.deadline for row in rows}
 
 
 def extend(db: Connection, assignment: str, keys: Iterable[str], deadline: str) -> None:
     """Give students a deadline of their own; empty for the common one."""
     for key in keys:
-        own = (tables.EXTENSION.c.assignment == assignment, tables.EXTENSION.c.key == key)
-        db.execute(tables.EXTENSION.delete().where(*own))
+        own = {"assignment": assignment, "key": key}
+        db.execute(tables.EXTENSION.delete().filter_by(**own))
         if deadline:
-            row = {"assignment": assignment, "key": key, "deadline": deadline}
-            db.execute(tables.EXTENSION.insert(), row)
+            db.execute(tables.EXTENSION.insert(), {**own, "deadline": deadline})
 
 
 def count_kept(db: Connection, assignment: str) -> dict[str, int]:
@@ -112,7 +99,7 @@ def count_kept(db: Connection, assignment: str) -> dict[str, int]:
 def forget_assignment(db: Connection, assignment: str) -> None:
     """Remove an assignment that nobody has submitted to, and on a server its ledger."""
     for table in (tables.JOB, tables.EXTENSION, tables.LTI_LINE, tables.LTI_SCORE):
-        db.execute(table.delete().where(table.c.assignment == assignment))
+        db.execute(table.delete().filter_by(assignment=assignment))
     ASSIGNMENTS.remove(db, id=assignment)
     _drop_ledger(db, assignment)
 
@@ -124,29 +111,25 @@ def _drop_ledger(db: Connection, assignment: str) -> None:
 
 def forget_course(db: Connection, course: str) -> None:
     """Remove a course without assignments, its roster, and mails to its students that wait."""
-    db.execute(
-        tables.LETTER.delete().where(
-            tables.LETTER.c.course == course, tables.LETTER.c.state == records.WAITING
-        )
-    )
+    db.execute(tables.LETTER.delete().filter_by(course=course, state=records.WAITING))
     links = select(tables.LTI_COURSE.c.id).where(tables.LTI_COURSE.c.course == course)
     db.execute(tables.LTI_USER.delete().where(tables.LTI_USER.c.link.in_(links)))
-    db.execute(tables.LTI_COURSE.delete().where(tables.LTI_COURSE.c.course == course))
+    db.execute(tables.LTI_COURSE.delete().filter_by(course=course))
     MEMBERS.remove(db, course=course)
     COURSES.remove(db, id=course)
 
 
 def hold(db: Connection, assignment: str) -> bool:
     """See that an assignment stays until the end of a transaction; False if it was removed."""
-    held = tables.ASSIGNED.select().where(tables.ASSIGNED.c.id == assignment)
+    held = tables.ASSIGNED.select().filter_by(id=assignment)
     return db.execute(held.with_for_update(read=True, key_share=True)).fetchone() is not None
 
 
 # --- Suites of engine authors, and their runs ----------------------------------------------------
 
 
-SUITES: tables.Rows[records.Suite] = tables.Rows(records.Suite, tables.SUITE)
-RUNS: tables.Rows[records.SuiteRun] = tables.Rows(records.SuiteRun, tables.SUITE_RUN)
+SUITES = tables.Rows(records.Suite, tables.SUITE)
+RUNS = tables.Rows(records.SuiteRun, tables.SUITE_RUN)
 _RAN = tables.SUITE_RUN.c.started != ""
 
 
@@ -161,8 +144,7 @@ def all_runs(db: Connection, suite: str, most: int) -> list[records.SuiteRun]:
 
 
 def _runs(suite: str, *clauses: ColumnElement[bool]) -> Select[Any]:
-    """Return the query of the runs of a suite, the last one first."""
-    query = RUNS.query.where(tables.SUITE_RUN.c.suite == suite, *clauses)
+    query = RUNS.query.filter_by(suite=suite).where(*clauses)
     return query.order_by(tables.SUITE_RUN.c.number.desc())
 
 
@@ -180,25 +162,20 @@ def list_bench_courses(db: Connection) -> set[str]:
     """Return the courses that were made only for engines to be run in."""
     benches = select(tables.SUITE.c.bench).where(tables.SUITE.c.bench != "")
     query = select(tables.ASSIGNED.c.course).where(tables.ASSIGNED.c.id.in_(benches))
-    return set(db.execute(query).scalars())
+    return set(db.scalars(query))
 
 
 def lock_suite(db: Connection, suite: str) -> records.Suite:
     """Return a suite; all other transactions with this lock wait until the end of this one."""
-    (found,) = SUITES.list(db, SUITES.query.where(tables.SUITE.c.id == suite).with_for_update())
+    (found,) = SUITES.list(db, SUITES.query.filter_by(id=suite).with_for_update())
     return found
 
 
 def next_number(db: Connection, suite: str) -> int:
     """Return the number of a suite's next run; another transaction waits for the end of this."""
-    db.execute(
-        tables.SUITE.update()
-        .where(tables.SUITE.c.id == suite)
-        .values(runs=tables.SUITE.c.runs + 1)
-    )
-    return int(
-        db.execute(select(tables.SUITE.c.runs).where(tables.SUITE.c.id == suite)).scalar_one()
-    )
+    own = tables.SUITE
+    db.execute(own.update().filter_by(id=suite).values(runs=own.c.runs + 1))
+    return int(db.execute(select(own.c.runs).where(own.c.id == suite)).scalar_one())
 
 
 def last_runs(

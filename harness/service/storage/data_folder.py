@@ -29,7 +29,11 @@ def make_folder(folder: Path) -> None:
     """
     try:
         folder.mkdir(mode=OURS, parents=True, exist_ok=True)
-        if _is_open(folder) and folder.stat().st_uid == os.geteuid() and _is_for_a_service(folder):
+        if (
+            _is_open(folder)
+            and folder.stat().st_uid == os.geteuid()
+            and (_is_used(folder) or not any(folder.iterdir()))  # of a service, or new
+        ):
             folder.chmod(OURS)
     except OSError as error:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
@@ -59,11 +63,6 @@ def _is_open(path: Path) -> bool:
     return bool(stat.S_IMODE(path.stat().st_mode) & _OTHERS)
 
 
-def _is_for_a_service(folder: Path) -> bool:
-    """Whether nothing is in a folder, or what a service has made."""
-    return _is_used(folder) or not any(folder.iterdir())
-
-
 def _is_used(folder: Path) -> bool:
     return any((folder / name).exists() for name in _SIGNS)
 
@@ -87,13 +86,10 @@ def find_zone() -> Zone:
     """Return the zone of this machine."""
     days = (_FIRST + datetime.timedelta(days=day) for day in range(_DAYS))
     told = ",".join(str(time.localtime(day.timestamp()).tm_gmtoff) for day in days)
-    offset = f"{datetime.datetime(2000, 1, 1, tzinfo=_standard()):%z}"
+    standard = datetime.timezone(datetime.timedelta(seconds=-time.timezone))
+    offset = f"{datetime.datetime(2000, 1, 1, tzinfo=standard):%z}"
     name = f"{name_zone()} (UTC{offset[:3]}:{offset[3:5]})"
     return Zone(name, hashlib.sha256(told.encode()).hexdigest()[:16])
-
-
-def _standard() -> datetime.timezone:
-    return datetime.timezone(datetime.timedelta(seconds=-time.timezone))
 
 
 def explain_other_zone(data: Path, now: Zone) -> str:

@@ -16,17 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    Engine,
-    NullPool,
-    create_engine,
-    event,
-    insert,
-    inspect,
-    select,
-    text,
-)
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspect, select, text
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 
@@ -81,7 +71,11 @@ class Database:
                 pass
         for folder in (settings.data, settings.keys):
             data_folder.make_folder(folder)
-        self._reader = _at_one_moment(self.engine)
+        self._reader = self.engine
+        if isinstance(self._place, ServerPlace):
+            # There each statement would see what was written since, so that a row could differ
+            # between two questions. Transactions of SQLite see one moment anyway.
+            self._reader = self.engine.execution_options(isolation_level="REPEATABLE READ")
         with self.naming_errors():
             self.log = self._open_log()
 
@@ -162,49 +156,36 @@ class Database:
             with self.changing() as db:
                 db.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema_of(assignment)}"'))
 
-    # --- opening ---
-
-    def _make_tables(self, db: Connection) -> None:
-        """Make the tables if there are none; one process does it.
-
-        Raises:
-            UsageError: there are tables of another version.
-        """
-        if isinstance(self._place, ServerPlace):
-            db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
-            db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
-        if inspect(db).has_table(SERVICE_VERSION.name):
-            require_version(self._place.name, db.execute(select(SERVICE_VERSION)).scalar_one())
-            return
-        METADATA.create_all(db)
-        db.execute(insert(SERVICE_VERSION), {"version_num": VERSION})
-
-    def _begin_log(self, db: Connection) -> chains.Seal:
-        """Begin the audit log of a new database; return its key.
-
-        Raises:
-            UsageError: the folder has the key of another database. What is in the folder would be
-                unknown here, and pruned.
-        """
-        path = self._place.key("")
-        if path.exists():
-            raise UsageError(
-                f"{self._place.name} has no service in it, and {path} is the key of another"
-                " database: give the --database of before, or another --data"
-            )
-        own = chains.prepare(self._place.key)
-        AuditLog(own).begin(db)
-        return own
-
     def _open_log(self) -> AuditLog:
-        """Return the audit log, with its key; both are made with the tables."""
+        """Return the audit log, with its key; both are made with the tables, by one process.
+
+        Raises:
+            UsageError: there are tables of another version, the key is missing, or a database
+                without tables has the key of another one. What is in the folder would be unknown
+                here, and pruned.
+        """
         path = self._place.key("")
+        made: chains.Seal | None = None
         with self.changing() as db:
-            self._make_tables(db)
-            own = None if AuditLog.is_begun(db) else self._begin_log(db)
-        if own:
-            chains.put_in_place(path, own.name)
-            return AuditLog(own)
+            if isinstance(self._place, ServerPlace):
+                db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
+                db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
+            if inspect(db).has_table(SERVICE_VERSION.name):
+                require_version(self._place.name, db.execute(select(SERVICE_VERSION)).scalar_one())
+            else:
+                METADATA.create_all(db)
+                db.execute(SERVICE_VERSION.insert(), {"version_num": VERSION})
+            if not AuditLog.is_begun(db):
+                if path.exists():
+                    raise UsageError(
+                        f"{self._place.name} has no service in it, and {path} is the key of"
+                        " another database: give the --database of before, or another --data"
+                    )
+                made = chains.prepare(self._place.key)
+                AuditLog(made).begin(db)
+        if made:
+            chains.put_in_place(path, made.name)
+            return AuditLog(made)
         kept = chains.find(path)
         if kept is None:
             raise UsageError(
@@ -214,15 +195,23 @@ class Database:
         return AuditLog(kept)
 
 
+def server_engine(place: ServerPlace, **options: Any) -> Engine:
+    """Return an engine for a server, with a connection for each use unless ``options`` pool."""
+    return create_engine(
+        "postgresql+psycopg://",
+        creator=ledger_server.opener(place.address, place.name),
+        hide_parameters=True,
+        **(options or {"poolclass": NullPool}),
+    )
+
+
 def _engine(place: LedgerFile | ServerPlace) -> Engine:
     if isinstance(place, ServerPlace):
-        return create_engine(
-            "postgresql+psycopg://",
-            creator=ledger_server.opener(place.address, place.name),
+        return server_engine(
+            place,
             pool_pre_ping=True,
             pool_size=CONNECTIONS,
             max_overflow=4,
-            hide_parameters=True,
             isolation_level="READ COMMITTED",
         )
     # Connections are kept: the last one to be closed has the whole log written into the file.
@@ -234,21 +223,12 @@ def _engine(place: LedgerFile | ServerPlace) -> Engine:
         max_overflow=-1,
         hide_parameters=True,
     )
-    event.listen(engine, "begin", _begin)
+    # Who writes has the file from the beginning on.
+    how = {True: "BEGIN IMMEDIATE", False: "BEGIN"}
+    event.listen(engine, "begin", lambda db: db.exec_driver_sql(how[bool(db.info.get("writes"))]))
     event.listen(engine, "connect", lambda _, record: record.info.update(of=_identity(place.path)))
     event.listen(engine, "checkout", lambda _, record, __: _still(record.info["of"], place.path))
     return engine
-
-
-def _at_one_moment(engine: Engine) -> Engine:
-    """Return an engine with the same connections, whose transactions see one moment.
-
-    Those of SQLite do so anyway. On a server each statement would see what was written since, so
-    that a row could differ between two questions.
-    """
-    if engine.dialect.name == "sqlite":
-        return engine
-    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -274,11 +254,6 @@ def _file(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _begin(db: Connection) -> Any:
-    """Begin as SQLite should: who writes has the file from the beginning on."""
-    db.exec_driver_sql("BEGIN IMMEDIATE" if db.info.get("writes") else "BEGIN")
-
-
 # --- Whether the service's database can be used, told without changing anything of it ------------
 
 
@@ -296,10 +271,8 @@ def probe(settings: Settings) -> str:
         UsageError: it is damaged, of another version, or the user may not make tables there.
     """
     place = settings.own_place()
-    return _of_server(place) if isinstance(place, ServerPlace) else _of_file(place)
-
-
-def _of_file(place: LedgerFile) -> str:
+    if isinstance(place, ServerPlace):
+        return _probe_server(place)
     if not place.path.exists():
         return f"{place.name} will be made"
     try:
@@ -316,14 +289,8 @@ def _of_file(place: LedgerFile) -> str:
     return place.name
 
 
-def _of_server(place: ServerPlace) -> str:
-    engine = create_engine(
-        "postgresql+psycopg://",
-        creator=ledger_server.opener(place.address, place.name),
-        poolclass=NullPool,
-        hide_parameters=True,
-    )
-    with ledger_server.naming_errors(place.name, SERVICE), engine.connect() as db:
+def _probe_server(place: ServerPlace) -> str:
+    with ledger_server.naming_errors(place.name, SERVICE), server_engine(place).connect() as db:
         may = bool(db.execute(text(_MAY_MAKE)).scalar_one())
         has_tables = db.execute(text(_OF_SERVER)).scalar()
         version = db.execute(text(_VERSION)).scalar() if has_tables else ""

@@ -21,10 +21,7 @@ T = TypeVar("T", bound=Any)
 
 
 def deliver_next(
-    database: Database,
-    rows: Rows[T],
-    deliver: Callable[[T], dict[str, object]],
-    latest: float,
+    database: Database, rows: Rows[T], deliver: Callable[[T], dict[str, object]], latest: float
 ) -> bool:
     """Deliver the next row that is due; False if there is none.
 

@@ -8,42 +8,39 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, func, insert, select, text
+from sqlalchemy import Connection, func, select, text
 
 from harness.service.records import ASKED, WAITING, Letter, Person, Token
 from harness.service.storage import tables
 
 ENTERED = "signed in"  # in the audit log
-PEOPLE: tables.Rows[Person] = tables.Rows(Person, tables.PERSON)
-TOKENS: tables.Rows[Token] = tables.Rows(Token, tables.TOKEN)
+PEOPLE = tables.Rows(Person, tables.PERSON)
+TOKENS = tables.Rows(Token, tables.TOKEN)
 
 
 def add_link(db: Connection, digest: str, person: str, until: float, *, once: bool) -> None:
     """Let somebody sign in by a link, once or until it runs out."""
     row = {"digest": digest, "person": person, "until": until, "once": int(once)}
-    db.execute(insert(tables.LINK), row)
+    db.execute(tables.LINK.insert(), row)
 
 
 def of_link(db: Connection, digest: str) -> Person | None:
     """Return whose a link is, if it holds."""
-    query = PEOPLE.query.join(tables.LINK, tables.LINK.c.person == tables.PERSON.c.id)
-    return PEOPLE.first(
-        db, query.where(tables.LINK.c.digest == digest, tables.LINK.c.until > time.time())
-    )
+    link = tables.LINK.c
+    query = PEOPLE.query.join(tables.LINK, link.person == tables.PERSON.c.id)
+    return PEOPLE.first(db, query.where(link.digest == digest, link.until > time.time()))
 
 
 def use_link(db: Connection, digest: str) -> Person | None:
     """Return whose a link is, if it holds; one that holds once is gone then."""
     found = of_link(db, digest)
-    db.execute(delete(tables.LINK).where(tables.LINK.c.digest == digest, tables.LINK.c.once == 1))
+    db.execute(tables.LINK.delete().filter_by(digest=digest, once=1))
     return found
 
 
 def revoke_links(db: Connection, person: str, but: str = "") -> None:
     """Revoke all sign-in links of a person except the one with this digest."""
-    db.execute(
-        delete(tables.LINK).where(tables.LINK.c.person == person, tables.LINK.c.digest != but)
-    )
+    db.execute(tables.LINK.delete().filter_by(person=person).where(tables.LINK.c.digest != but))
 
 
 def some_have_links(db: Connection, persons: Iterable[str]) -> bool:
@@ -54,14 +51,14 @@ def some_have_links(db: Connection, persons: Iterable[str]) -> bool:
 
 def remove_link(db: Connection, digest: str) -> None:
     """Let nobody sign in by a link."""
-    db.execute(delete(tables.LINK).where(tables.LINK.c.digest == digest))
+    db.execute(tables.LINK.delete().filter_by(digest=digest))
 
 
 def by_email(db: Connection, address: str) -> list[Person]:
     """Return the people with a mail address, in any case: one may be in several courses."""
-    is_it = func.lower(tables.PERSON.c.email) == address.lower()
-    query = PEOPLE.query.where(tables.PERSON.c.email != "", is_it)
-    return PEOPLE.list(db, query.order_by(tables.PERSON.c.name, tables.PERSON.c.id))
+    own = tables.PERSON.c
+    query = PEOPLE.query.where(own.email != "", func.lower(own.email) == address.lower())
+    return PEOPLE.list(db, query.order_by(own.name, own.id))
 
 
 def add_session(db: Connection, digest: str, person: str, until: float, frame: str = "") -> None:
@@ -70,9 +67,9 @@ def add_session(db: Connection, digest: str, person: str, until: float, frame: s
     ``frame``: the origins whose pages may show it in a frame, with blanks between them.
     """
     now = time.time()
-    db.execute(delete(tables.SESSION).where(tables.SESSION.c.until < now))
-    row = {"digest": digest, "person": person, "made": now, "until": until}
-    db.execute(insert(tables.SESSION), {**row, "frame": frame})
+    db.execute(tables.SESSION.delete().where(tables.SESSION.c.until < now))
+    row = {"digest": digest, "person": person, "made": now, "until": until, "frame": frame}
+    db.execute(tables.SESSION.insert(), row)
 
 
 def find_frame(db: Connection, digest: str) -> str:
@@ -83,54 +80,49 @@ def find_frame(db: Connection, digest: str) -> str:
 
 def of_session(db: Connection, digest: str) -> Person | None:
     """Return whose a session is, if it holds."""
-    query = PEOPLE.query.join(tables.SESSION, tables.SESSION.c.person == tables.PERSON.c.id)
-    query = query.where(tables.PERSON.c.is_shut_out == 0, tables.SESSION.c.until > time.time())
-    return PEOPLE.first(db, query.where(tables.SESSION.c.digest == digest))
+    session = tables.SESSION.c
+    query = PEOPLE.query.join(tables.SESSION, session.person == tables.PERSON.c.id)
+    holds = tables.PERSON.c.is_shut_out == 0, session.until > time.time()
+    return PEOPLE.first(db, query.where(*holds, session.digest == digest))
 
 
 def end_session(db: Connection, digest: str) -> None:
     """End a session."""
-    db.execute(delete(tables.SESSION).where(tables.SESSION.c.digest == digest))
-
-
-def end_sessions(db: Connection, person: str) -> None:
-    """End all sessions of somebody."""
-    db.execute(delete(tables.SESSION).where(tables.SESSION.c.person == person))
+    db.execute(tables.SESSION.delete().filter_by(digest=digest))
 
 
 def end_access(db: Connection, person: str) -> None:
     """End all sessions, links and tokens of somebody."""
     revoke_links(db, person)
-    end_sessions(db, person)
+    db.execute(tables.SESSION.delete().filter_by(person=person))
     TOKENS.remove(db, person=person)
 
 
 def add_token(db: Connection, token: Token, digest: str) -> None:
     """Write down an API token by the digest of its secret."""
-    db.execute(insert(tables.TOKEN), {**token._asdict(), "digest": digest})
+    db.execute(tables.TOKEN.insert(), {**token._asdict(), "digest": digest})
 
 
 def of_token(db: Connection, digest: str) -> Token | None:
     """Return the API token with this digest, if it holds."""
-    query = TOKENS.query.where(tables.TOKEN.c.digest == digest, tables.TOKEN.c.until > time.time())
-    return TOKENS.first(db, query)
+    own = tables.TOKEN.c
+    return TOKENS.first(db, TOKENS.query.where(own.digest == digest, own.until > time.time()))
 
 
 def has_entered(db: Connection) -> bool:
     """Whether anybody ever signed in."""
     entered = select(tables.AUDIT.c.link).where(tables.AUDIT.c.what == ENTERED).limit(1)
-    cut = select(tables.AUDIT_END.c.one).where(
-        tables.AUDIT_END.c.one == 0
-    )  # the line that said so, perhaps
+    # The line that said so may have been cut off.
+    cut = select(tables.AUDIT_END.c.one).where(tables.AUDIT_END.c.one == 0)
     return any(db.execute(query).fetchone() is not None for query in (entered, cut))
 
 
 def by_id(db: Connection, pair: str) -> list[Person]:
     """Return which students a platform's id names; ``pair``: JSON, as in a member's ``ids``."""
-    query = PEOPLE.query.join(
-        tables.MEMBER, tables.MEMBER.c.person == tables.PERSON.c.id
-    ).add_columns(tables.MEMBER.c.ids)
-    rows = db.execute(query.where(tables.MEMBER.c.ids.contains(pair, autoescape=True)))
+    member = tables.MEMBER.c
+    query = PEOPLE.query.join(tables.MEMBER, member.person == tables.PERSON.c.id)
+    having = query.add_columns(member.ids).where(member.ids.contains(pair, autoescape=True))
+    rows = db.execute(having)
     wanted = json.loads(pair)  # letters of any case are found by SQLite
     return [PEOPLE.read(row[:-1]) for row in rows if wanted in json.loads(row[-1])]
 
@@ -138,7 +130,7 @@ def by_id(db: Connection, pair: str) -> list[Person]:
 # --- Mails to be sent: rows that wait until a server takes them. No secret is in one -------------
 
 
-LETTERS: tables.Rows[Letter] = tables.Rows(Letter, tables.LETTER)
+LETTERS = tables.Rows(Letter, tables.LETTER)
 
 
 def waiting_letters(db: Connection, kind: str) -> int:
@@ -148,23 +140,15 @@ def waiting_letters(db: Connection, kind: str) -> int:
 
 def count_asked(db: Connection, address: str, since: float) -> int:
     """Return how often a letter to an address was asked for since a time."""
-    return tables.count(
-        db,
-        tables.LETTER.c.kind == ASKED,
-        tables.LETTER.c.address == address,
-        tables.LETTER.c.made >= since,
-    )
+    own = tables.LETTER.c
+    return tables.count(db, own.kind == ASKED, own.address == address, own.made >= since)
 
 
 def forget_asked(db: Connection, before: float) -> None:
     """Remove letters asked for before a time that no longer wait."""
-    db.execute(
-        tables.LETTER.delete().where(
-            tables.LETTER.c.kind == ASKED,
-            tables.LETTER.c.state != WAITING,
-            tables.LETTER.c.made < before,
-        )
-    )
+    own = tables.LETTER.c
+    old = own.kind == ASKED, own.state != WAITING, own.made < before
+    db.execute(tables.LETTER.delete().where(*old))
 
 
 def count_letters(db: Connection) -> dict[str, int]:
@@ -188,7 +172,7 @@ class RepeatedRequest(NamedTuple):
     at: float
 
 
-REPEATS: tables.Rows[RepeatedRequest] = tables.Rows(RepeatedRequest, tables.REPEATED)
+REPEATS = tables.Rows(RepeatedRequest, tables.REPEATED)
 # Another request with the same key, in another transaction, waits here for the end of that one.
 _CLAIM = text(
     "INSERT INTO repeated (person, key, digest, made, at)"

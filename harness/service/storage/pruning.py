@@ -26,19 +26,15 @@ def letters(db: Connection, before: float) -> int:
 
 def forget_letters(db: Connection, before: float) -> None:
     """Remove the letters that were made before a time and no longer wait."""
-    db.execute(
-        tables.LETTER.delete().where(
-            tables.LETTER.c.made < before, tables.LETTER.c.state != WAITING
-        )
-    )
+    own = tables.LETTER.c
+    db.execute(tables.LETTER.delete().where(own.made < before, own.state != WAITING))
 
 
 def list_checked(db: Connection, before: float) -> list[tuple[str, str]]:
     """Return the assignments and ids of what was submitted before a time."""
-    query = select(tables.UPLOAD.c.assignment, tables.UPLOAD.c.id).where(
-        tables.UPLOAD.c["at"] < before
-    )
-    return [(row[0], row[1]) for row in db.execute(query.order_by(tables.UPLOAD.c.id))]
+    own = tables.UPLOAD.c
+    query = select(own.assignment, own.id).where(own["at"] < before).order_by(own.id)
+    return [(row[0], row[1]) for row in db.execute(query)]
 
 
 def forget_words(db: Connection, before: float) -> None:

@@ -12,10 +12,9 @@ from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select
 
 from harness.grading.ledger import places
 from harness.service import monitoring, records
-from harness.service.monitoring import MEASURES, Found, Histogram, Labels, Measure
 from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, new_id, tally
 
-JOBS: Rows[records.Job] = Rows(records.Job, JOB)
+JOBS = Rows(records.Job, JOB)
 LEASE = 60.0  # seconds; renewed long before
 _LITTLE = 3.0  # seconds that a job is put off
 MOST_DEATHS = 3
@@ -49,18 +48,15 @@ def put(db: Connection, job: records.Job) -> records.Job:
     known = JOBS.find(db, kind=job.kind, about=job.about, key=job.key)
     if known:
         return known
-    turn, due = _TURNS[job.kind] + _count_unfinished(db, job), job.due or _LATE
-    return JOBS.add(db, job._replace(id=new_id(), turn=turn, due=due, made=places.now(db)))
-
-
-def _count_unfinished(db: Connection, job: records.Job) -> int:
-    """Return how many jobs of its kind the person has, in all courses, or the group for it."""
+    # How many jobs of its kind the person has, in all courses, or the group for it.
     kinds = next((kinds for kinds in _COUNTED if job.kind in kinds), ())
     is_of_group = and_(JOB.c.assignment == job.assignment, JOB.c.key == job.key)
     is_own = or_(
         and_(JOB.c.person == job.person, JOB.c.person != ""), and_(is_of_group, JOB.c.key != "")
     )
-    return count(db, JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
+    turn = _TURNS[job.kind] + count(db, JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
+    due = job.due or _LATE
+    return JOBS.add(db, job._replace(id=new_id(), turn=turn, due=due, made=places.now(db)))
 
 
 def is_due(db: Connection) -> bool:
@@ -87,7 +83,9 @@ def lease(db: Connection) -> records.Job | None:
     while job := _next(db):
         deaths = job.deaths + (job.state == records.LEASED)
         if deaths >= MOST_DEATHS:
-            _bury(db, job, deaths)
+            fault = f"its worker died {deaths} times"
+            buried = {"state": records.FAULT, "deaths": deaths, "fault": fault, "token": ""}
+            JOBS.change(db, buried, id=job.id)
             continue
         taken = job._replace(
             state=records.LEASED,
@@ -109,27 +107,11 @@ def _next(db: Connection) -> records.Job | None:
         if state == records.WAITING:
             is_put_off = JOB.c.until.between(now, now + _LITTLE)  # longer: a clock was set back
             query = query.where(not_(is_put_off)).limit(1)
-        locked = query.with_for_update(skip_locked=True)
-        for job in JOBS.list(db, locked):
-            if state == records.WAITING or not _is_held(job, now):
+        for job in JOBS.list(db, query.with_for_update(skip_locked=True)):
+            is_free = state == records.WAITING or job.until <= now
+            if is_free or not places.is_held(job, None, now, by_me=True):
                 return job
     return None
-
-
-def _is_held(job: records.Job, now: float) -> bool:
-    return job.until > now and places.is_held(job, None, now, by_me=True)
-
-
-def _bury(db: Connection, job: records.Job, deaths: int) -> None:
-    fault = f"its worker died {deaths} times"
-    JOBS.change(
-        db, {"state": records.FAULT, "deaths": deaths, "fault": fault, "token": ""}, id=job.id
-    )
-
-
-def get_lease_time(job: records.Job) -> float:
-    """Return when a job was taken that :func:`lease` gave."""
-    return job.until - LEASE
 
 
 _FREE: dict[str, Any] = {"token": "", "owner": ""}  # of a job that nobody has
@@ -177,15 +159,13 @@ def hold(db: Connection, job: records.Job) -> None:
 
 def list_held(db: Connection) -> set[str]:
     """Return the assignments that have jobs which are held."""
-    query = select(JOB.c.assignment).where(JOB.c.state == records.HELD).distinct()
-    return set(db.execute(query).scalars())
+    return set(db.scalars(select(JOB.c.assignment).where(JOB.c.state == records.HELD).distinct()))
 
 
 def release(db: Connection, assignment: str) -> None:
     """Let the jobs of an assignment be done that were held."""
-    JOBS.change(
-        db, {"state": records.WAITING, "until": 0.0}, assignment=assignment, state=records.HELD
-    )
+    values = {"state": records.WAITING, "until": 0.0}
+    JOBS.change(db, values, assignment=assignment, state=records.HELD)
 
 
 def record_error(db: Connection, job: records.Job, fault: str) -> None:
@@ -217,8 +197,7 @@ def put_anew(db: Connection, job: records.Job) -> None:
 
 def follow_up(db: Connection) -> None:
     """Queue the end of gradings that have nothing left to run."""
-    found = db.execute(_concludable().with_for_update(skip_locked=True)).fetchall()
-    for row in found:
+    for row in db.execute(_concludable().with_for_update(skip_locked=True)).fetchall():
         due = min((one.due for one in of(db, row.id)), default="")
         put(db, records.Job("", records.CONCLUDE, row.assignment, row.id, due=due))
 
@@ -241,7 +220,7 @@ def count_unfinished(jobs: Iterable[records.Job], kind: str) -> int:
 
 def of(db: Connection, about: str) -> list[records.Job]:
     """Return all jobs about something, in the order in which they are done."""
-    return JOBS.list(db, JOBS.query.where(JOB.c.about == about).order_by(*_ORDER))
+    return JOBS.list(db, JOBS.query.filter_by(about=about).order_by(*_ORDER))
 
 
 def checks(db: Connection, **named: object) -> dict[str, records.Job]:
@@ -257,8 +236,7 @@ def failed_checks(db: Connection, assignment: str) -> frozenset[str]:
 
 def ahead(db: Connection, job: records.Job) -> int:
     """Return how many jobs wait before one."""
-    place = tuple_(JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
-    is_before = place < tuple_(job.turn, job.due, job.made, job.id)
+    is_before = tuple_(*_ORDER) < tuple_(job.turn, job.due, job.made, job.id)
     return count(db, JOB.c.state == records.WAITING, is_before)
 
 
@@ -280,15 +258,14 @@ def waiting_since(db: Connection) -> float:
 
 def withdraw(db: Connection, about: str) -> None:
     """Remove what waits about something."""
-    db.execute(
-        JOB.delete().where(JOB.c.about == about, JOB.c.state.in_((records.WAITING, records.HELD)))
-    )
+    waits = JOB.c.state.in_((records.WAITING, records.HELD))
+    db.execute(JOB.delete().filter_by(about=about).where(waits))
 
 
 # --- What workers count, with durations, in rows that all of them share: no restart loses any ----
 
 
-_BY_NAME = {one.name: one for one in MEASURES}
+_BY_NAME = {one.name: one for one in monitoring.MEASURES}
 _ADD = text(
     "INSERT INTO figure (name, labels, place, number, total)"
     " VALUES (:name, :labels, :place, 1, :total) ON CONFLICT (name, labels, place)"
@@ -296,19 +273,19 @@ _ADD = text(
 )
 
 
-def add_figure(db: Connection, measure: Measure, seconds: float, **labels: str) -> None:
+def add_figure(db: Connection, measure: monitoring.Measure, seconds: float, **labels: str) -> None:
     """Count one that took so long. Only so many values of a label may ever be given."""
     row = {"name": measure.name, "labels": json.dumps([*labels.items()]), "total": seconds}
     db.execute(_ADD, {**row, "place": monitoring.bucket(measure, seconds)})
 
 
-def load_figures(db: Connection) -> Found:
+def load_figures(db: Connection) -> monitoring.Found:
     """Return what was counted until now."""
-    result: dict[tuple[str, Labels], Histogram] = {}
+    result: dict[tuple[str, monitoring.Labels], monitoring.Histogram] = {}
     for row in db.execute(select(FIGURE)):
         key = row.name, tuple((name, value) for name, value in json.loads(row.labels))
         known = result.get(key) or monitoring.empty(_BY_NAME[row.name])
         counts = list(known.counts)
         counts[row.place] = row.number
-        result[key] = Histogram(tuple(counts), known.total + row.total)
+        result[key] = monitoring.Histogram(tuple(counts), known.total + row.total)
     return result

@@ -4,43 +4,22 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    Column,
-    ColumnElement,
-    Connection,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Select,
-    Table,
-    Text,
-    bindparam,
-    delete,
-    func,
-    insert,
-    select,
-    text,
-    tuple_,
-    update,
-)
+import sqlalchemy as sa
+from sqlalchemy import Column, ColumnElement, Connection, ForeignKey, Index, Select, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
 
 from harness.service import records
 
-METADATA = MetaData()
+METADATA = sa.MetaData()
 VERSION = "1"  # of these tables: a service refuses those of another one
-_TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
-_NUMBER: TypeEngine[float] = Double().with_variant(sqlite.REAL(), "sqlite")
-_BYTES = BigInteger().with_variant(Integer(), "sqlite")
+_TEXT = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+_NUMBER: TypeEngine[float] = sa.Double().with_variant(sqlite.REAL(), "sqlite")
+_BYTES = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def _text(name: str, *more: Any, **rest: Any) -> Column[Any]:
-    default = None if rest.get("primary_key") else text("''")
+    default = None if rest.get("primary_key") else sa.text("''")
     return Column(name, _TEXT, *more, nullable=False, server_default=default, **rest)
 
 
@@ -49,22 +28,29 @@ def _key(name: str, *more: Any) -> Column[Any]:
 
 
 def _number(name: str) -> Column[Any]:
-    return Column(name, _NUMBER, nullable=False, server_default=text("0"))
+    return Column(name, _NUMBER, nullable=False, server_default=sa.text("0"))
 
 
 def _whole(name: str, kind: TypeEngine[Any] | None = None, **rest: Any) -> Column[Any]:
-    default = None if rest.get("primary_key") else text("0")
-    return Column(name, kind or Integer(), nullable=False, server_default=default, **rest)
+    default = None if rest.get("primary_key") else sa.text("0")
+    return Column(name, kind or sa.Integer(), nullable=False, server_default=default, **rest)
 
 
-_COLUMNS: dict[type, Callable[..., Column[Any]]] = {str: _text, float: _number, int: _whole}
+_COLUMNS: dict[type, Callable[..., Column[Any]]] = {
+    str: _text, float: _number, int: _whole, bool: _whole,
+}  # fmt: skip
 
 
 def _record_table(name: str, record: type, *keys: str, **references: str) -> Table:
-    """Return a table with a column for each field of a record; ``references``: of foreign keys."""
+    """Return a table with a column for each field of a record, called as the field.
+
+    ``keys``: fields of the primary key. ``references``: tables whose ids fields are.
+    """
     columns = []
     for field, kind in get_type_hints(record).items():
-        more = [ForeignKey(references[field])] if field in references else []
+        more: list[Any] = [_BYTES] if field == "size" else []
+        if field in references:
+            more = [ForeignKey(f"{references[field]}.id")]
         columns.append((_key if field in keys else _COLUMNS[kind])(field, *more))
     return Table(name, METADATA, *columns)
 
@@ -73,16 +59,7 @@ SERVICE_VERSION = Table("service_version", METADATA, _key("version_num"))
 
 # --- people ---
 
-PERSON = Table(
-    "person",
-    METADATA,
-    _key("id"),
-    _text("name"),
-    _text("email"),
-    _whole("is_admin"),
-    _number("made"),
-    _whole("is_shut_out"),
-)
+PERSON = _record_table("person", records.Person, "id")
 LINK = Table(  # by which somebody signs in
     "link",
     METADATA,
@@ -120,60 +97,18 @@ REPEATED = Table(  # requests of the API that may be sent again
     _text("made"),
     _number("at"),
 )
-LETTER = Table(  # mails to be sent, and that were
-    "letter",
-    METADATA,
-    _key("id"),
-    _text("kind"),
-    _text("address"),
-    _text("person"),
-    _text("course"),
-    _text("state"),
-    _whole("tries"),
-    _number("due"),
-    _number("made"),
-    _text("trouble"),
-)
+LETTER = _record_table("letter", records.Letter, "id")
 Index("letter_due", LETTER.c.state, LETTER.c.due)
 Index("letter_to", LETTER.c.address, LETTER.c.made)
 
 
 # --- courses ---
 
-COURSE = Table("course", METADATA, _key("id"), _text("title"), _number("made"))
-MEMBER = Table(
-    "member",
-    METADATA,
-    _key("course", ForeignKey("course.id")),
-    _key("person", ForeignKey("person.id")),
-    _text("role"),
-    _text("key"),
-    _text("name"),
-    _text("ids"),
-    _text("team"),
-    _text("may"),
-    _text("roster_id"),
-    _text("team_name"),
+COURSE = _record_table("course", records.Course, "id")
+MEMBER = _record_table(
+    "member", records.Member, "course", "person", course="course", person="person"
 )
-ASSIGNED = Table(
-    "assigned",
-    METADATA,
-    _key("id"),
-    _text("course", ForeignKey("course.id")),
-    _text("title"),
-    _text("source"),
-    _text("opens"),
-    _text("deadline"),
-    _text("closes"),
-    _text("deduction"),
-    _whole("grace"),
-    _number("made"),
-    _text("points"),
-    _text("weights"),
-    _whole("edition"),
-    _text("left_out"),
-    _whole("hidden"),
-)
+ASSIGNED = _record_table("assigned", records.CourseAssignment, "id", course="course")
 EXTENSION = Table(
     "extension",
     METADATA,
@@ -181,7 +116,6 @@ EXTENSION = Table(
     _key("key"),  # of a student
     _text("deadline"),  # local
 )
-
 
 # --- submissions, and their results ---
 
@@ -193,54 +127,13 @@ BELONGS = Table(  # whose something is: a later roster may put them into other g
 )
 Index("belongs_to", BELONGS.c.student)
 
-
-UPLOAD = Table(
-    "upload",
-    METADATA,
-    _key("id"),
-    _text("assignment", ForeignKey("assigned.id")),
-    _text("key"),
-    _text("person", ForeignKey("person.id")),
-    _text("name"),
-    _text("sha256"),
-    _whole("size", _BYTES),
-    _number("at"),
-    _whole("withdrawn"),
-    _text("record"),
-    _whole("run"),
-    _whole("number"),
-)
+_ASSIGNED_BY = {"assignment": "assigned", "person": "person"}
+UPLOAD = _record_table("upload", records.Upload, "id", **_ASSIGNED_BY)
 Index("upload_of", UPLOAD.c.assignment, UPLOAD.c.key, UPLOAD.c.at)
-GRADING = Table(
-    "grading",
-    METADATA,
-    _key("id"),
-    _text("assignment", ForeignKey("assigned.id")),
-    _text("person", ForeignKey("person.id")),
-    _number("at"),
-    _whole("public_only"),
-    _whole("accept"),
-    _whole("run"),
-    _number("concluded"),
-    _number("released"),
-    _text("changes"),
-    _text("trouble"),
-    _whole("edition"),
-)
-MARKED = Table(
-    "marked",
-    METADATA,
-    _key("grading", ForeignKey("grading.id")),
-    _key("key"),
-    _text("marks"),
-    _text("shown"),
-)
-RECEIVED = Table(  # who got a mark
-    "received",
-    METADATA,
-    _key("grading", ForeignKey("grading.id")),
-    _key("student"),  # the key
-    _text("key"),  # of the submission
+GRADING = _record_table("grading", records.Grading, "id", **_ASSIGNED_BY)
+MARKED = _record_table("marked", records.StudentMark, "grading", "key", grading="grading")
+RECEIVED = _record_table(
+    "received", records.MarkRecipient, "grading", "student", grading="grading"
 )
 WORD = Table(  # what a worker said while it ran public tests, for who watches
     "word",
@@ -249,69 +142,17 @@ WORD = Table(  # what a worker said while it ran public tests, for who watches
     _whole("number", primary_key=True, autoincrement=False),
     _text("said"),  # JSON
 )
-COMMENT = Table(  # of the staff; for whom, BELONGS says
-    "comment",
-    METADATA,
-    _key("id"),
-    _text("assignment", ForeignKey("assigned.id")),
-    _text("key"),  # of the student or group at that time
-    _text("person", ForeignKey("person.id")),
-    _number("at"),
-    _text("text"),
-)
+COMMENT = _record_table("comment", records.Comment, "id", **_ASSIGNED_BY)  # for whom: BELONGS
 Index("comment_on", COMMENT.c.assignment, COMMENT.c.key, COMMENT.c.at)
-OVERRIDE = Table(  # a mark that somebody gives instead of the computed one
-    "override",
-    METADATA,
-    _key("assignment", ForeignKey("assigned.id")),
-    _key("key"),  # of a student
-    _text("points"),
-    _text("computed"),
-    _text("reason"),
-    _text("person", ForeignKey("person.id")),
-    _number("at"),
-)
-
+OVERRIDE = _record_table("override", records.Override, "assignment", "key", **_ASSIGNED_BY)
 
 # --- suites of engine authors ---
 
-SUITE = Table(
-    "suite",
-    METADATA,
-    _key("id"),
-    _text("person", ForeignKey("person.id")),
-    _text("title"),
-    _number("made"),
-    _whole("is_open"),
-    _text("badge"),
-    _whole("runs"),
-    _text("bench"),
-)
+SUITE = _record_table("suite", records.Suite, "id", person="person")
 Index("suite_of", SUITE.c.person, SUITE.c.made)
 Index("suite_badge", SUITE.c.badge)
-SUITE_RUN = Table(
-    "suite_run",
-    METADATA,
-    _key("id"),
-    _text("suite", ForeignKey("suite.id")),
-    _whole("number"),
-    _text("person", ForeignKey("person.id")),
-    _number("at"),
-    _text("revision"),
-    _text("started"),
-    _text("engine"),
-    _whole("size", _BYTES),
-    _whole("tests"),
-    _whole("passed"),
-    _whole("failed"),
-    _whole("undecided"),
-    _whole("broken"),
-    _text("name"),
-    _text("sha256"),
-    _text("trouble"),
-)
+SUITE_RUN = _record_table("suite_run", records.SuiteRun, "id", suite="suite", person="person")
 Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
-
 
 # --- platforms that open the service from their courses (LTI 1.3) ---
 
@@ -321,55 +162,30 @@ LTI_COURSE = _record_table(
     "lti_course",
     records.CourseLink,
     "id",
-    platform="lti_platform.id",
-    course="course.id",
-    person="person.id",
+    platform="lti_platform",
+    course="course",
+    person="person",
 )
-Index(
-    "lti_course_context",
-    LTI_COURSE.c.platform,
-    LTI_COURSE.c.deployment,
-    LTI_COURSE.c.context,
-    unique=True,
-)
-_OF_LINK = {"link": "lti_course.id"}
+_CONTEXT = LTI_COURSE.c.platform, LTI_COURSE.c.deployment, LTI_COURSE.c.context
+Index("lti_course_context", *_CONTEXT, unique=True)
+_OF_LINK = {"link": "lti_course"}
 LTI_USER = _record_table(
-    "lti_user", records.PlatformUser, "link", "subject", person="person.id", **_OF_LINK
+    "lti_user", records.PlatformUser, "link", "subject", person="person", **_OF_LINK
 )
 LTI_LINE = _record_table(
-    "lti_line", records.GradebookLine, "link", "assignment", assignment="assigned.id", **_OF_LINK
+    "lti_line", records.GradebookLine, "link", "assignment", assignment="assigned", **_OF_LINK
 )
 LTI_SCORE = _record_table(
-    "lti_score", records.Score, "link", "assignment", "key", assignment="assigned.id", **_OF_LINK
+    "lti_score", records.Score, "link", "assignment", "key", assignment="assigned", **_OF_LINK
 )
 Index("lti_score_due", LTI_SCORE.c.state, LTI_SCORE.c.due)
 LTI_SECRET = _record_table("lti_secret", records.LaunchSecret, "digest")
 
-
 # --- the queue ---
 
-JOB = Table(
-    "job",
-    METADATA,
-    _key("id"),
-    _text("kind"),
-    _text("assignment", ForeignKey("assigned.id")),
-    _text("about"),
-    _text("key"),
-    _text("state"),
-    _whole("deaths"),
-    _text("fault"),
-    _whole("turn"),
-    _text("due"),
-    _number("made"),
-    _text("token"),
-    _text("owner"),
-    _number("until"),
-    _text("person"),
-)
+JOB = _record_table("job", records.Job, "id", assignment="assigned")
 Index("job_left", JOB.c.state, JOB.c.turn, JOB.c.due, JOB.c.made)
 Index("job_about", JOB.c.about, JOB.c.kind)
-
 
 # --- what workers count ---
 
@@ -382,7 +198,6 @@ FIGURE = Table(  # histograms of durations; labels are JSON
     _whole("number", _BYTES),
     _number("total"),
 )
-
 
 # --- the audit log ---
 
@@ -420,12 +235,13 @@ def new_id() -> str:
 
 def count(db: Connection, *clauses: ColumnElement[bool]) -> int:
     """Return how many rows there are with these clauses."""
-    return int(db.execute(select(func.count()).where(*clauses)).scalar_one())
+    return int(db.execute(sa.select(sa.func.count()).where(*clauses)).scalar_one())
 
 
 def tally(db: Connection, *columns: Column[Any]) -> list[tuple[Any, ...]]:
     """Return the values of columns that occur together, each with how many rows have them."""
-    return [tuple(row) for row in db.execute(select(*columns, func.count()).group_by(*columns))]
+    query = sa.select(*columns, sa.func.count()).group_by(*columns)
+    return [tuple(row) for row in db.execute(query)]
 
 
 class Rows(Generic[T]):
@@ -435,7 +251,7 @@ class Rows(Generic[T]):
         fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
         self._kind = kind
         self.table = table
-        self.query: Select[Any] = select(*(table.c[name] for name in fields))
+        self.query: Select[Any] = sa.select(*(table.c[name] for name in fields))
         kinds = get_type_hints(kind)
         self._bools = [place for place, name in enumerate(fields) if kinds[name] is bool]
         self._queries: dict[tuple[object, object], Select[Any]] = {}
@@ -444,20 +260,20 @@ class Rows(Generic[T]):
         """Write a record; return it."""
         values = record._asdict()  # type: ignore[attr-defined]
         flags = {name: int(value) for name, value in values.items() if isinstance(value, bool)}
-        db.execute(insert(self.table), values | flags)
+        db.execute(self.table.insert(), values | flags)
         return record
 
     def find(self, db: Connection, **named: object) -> T | None:
         """Return the record with these values; None if there is none."""
         query = self._kept("find", named, lambda query: query.limit(1))
-        row = db.execute(query, _parameters(named)).fetchone()
+        row = db.execute(query, named).fetchone()
         return self.read(row) if row is not None else None
 
     def all(self, db: Connection, *order: str, **named: object) -> list[T]:
         """Return the records with these values, in the order of some columns."""
         columns = (self.table.c[name] for name in order)
         query = self._kept(order, named, lambda query: query.order_by(*columns))
-        return [self.read(row) for row in db.execute(query, _parameters(named))]
+        return [self.read(row) for row in db.execute(query, named)]
 
     def page(
         self, db: Connection, order: Sequence[str], after: str, limit: int, **named: object
@@ -470,12 +286,13 @@ class Rows(Generic[T]):
         columns = [self.table.c[name] for name in order]
         query = self._kept("page", named, lambda query: query)
         if after:
-            row = db.execute(query.where(columns[-1] == after), _parameters(named)).fetchone()
+            row = db.execute(query.where(columns[-1] == after), named).fetchone()
             if row is None:
                 return None
             last = self.read(row)
-            query = query.where(tuple_(*columns) > tuple_(*(getattr(last, n) for n in order)))
-        found = db.execute(query.order_by(*columns).limit(limit), _parameters(named))
+            former = sa.tuple_(*(getattr(last, name) for name in order))
+            query = query.where(sa.tuple_(*columns) > former)
+        found = db.execute(query.order_by(*columns).limit(limit), named)
         return [self.read(row) for row in found]
 
     def list(self, db: Connection, query: Select[Any]) -> list[T]:
@@ -489,13 +306,11 @@ class Rows(Generic[T]):
 
     def change(self, db: Connection, values: dict[str, object], **named: object) -> int:
         """Change the rows with these values; return how many they were."""
-        clauses = [self.table.c[name] == value for name, value in named.items()]
-        return db.execute(update(self.table).where(*clauses).values(values)).rowcount
+        return db.execute(self.table.update().filter_by(**named).values(values)).rowcount
 
     def remove(self, db: Connection, **named: object) -> int:
         """Remove the rows with these values; return how many they were."""
-        clauses = [self.table.c[name] == value for name, value in named.items()]
-        return db.execute(delete(self.table).where(*clauses)).rowcount
+        return db.execute(self.table.delete().filter_by(**named)).rowcount
 
     def read(self, row: Iterable[Any]) -> T:
         """Return a row as a record."""
@@ -513,21 +328,14 @@ class Rows(Generic[T]):
         """Return the query for rows with such values, made once for each purpose.
 
         To make one takes longer than to execute it. The values are its parameters: those are not
-        kept.
+        kept. A list means one of its values.
         """
         lists = tuple((name, isinstance(value, list)) for name, value in named.items())
         if (purpose, lists) not in self._queries:
-            clauses = (_is(self.table.c[name], is_list=is_list) for name, is_list in lists)
+            clauses: list[ColumnElement[bool]] = []
+            for name, is_list in lists:
+                column = self.table.c[name]
+                value: sa.BindParameter[Any] = sa.bindparam(name, expanding=is_list)
+                clauses.append(column.in_(value) if is_list else column == value)
             self._queries[purpose, lists] = complete(self.query.where(*clauses))
         return self._queries[purpose, lists]
-
-
-def _parameters(named: dict[str, object]) -> dict[str, object]:
-    """Return the values of clauses that :func:`_is` made."""
-    return {f"of_{name}": value for name, value in named.items()}
-
-
-def _is(column: Column[Any], *, is_list: bool) -> ColumnElement[bool]:
-    """Return the clause for a value that is a parameter; of a list one of it is meant."""
-    value: BindParameter[Any] = bindparam(f"of_{column.name}", expanding=is_list)
-    return column.in_(value) if is_list else column == value

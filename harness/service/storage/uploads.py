@@ -10,6 +10,14 @@ from harness.service import records
 from harness.service.storage import tables
 
 _MANY = 500  # ids in one query
+UPLOADS = tables.Rows(records.Upload, tables.UPLOAD)
+GRADINGS = tables.Rows(records.Grading, tables.GRADING)
+MARKS = tables.Rows(records.StudentMark, tables.MARKED)
+RECEIVED_BY = tables.Rows(records.MarkRecipient, tables.RECEIVED)
+COMMENTS = tables.Rows(records.Comment, tables.COMMENT)
+OVERRIDES = tables.Rows(records.Override, tables.OVERRIDE)
+ORDER = ("number", "at", "id")  # in which uploads came
+_TICK = 0.001  # seconds between two moments of gradings
 
 
 def give_to(db: Connection, about: str, students: Iterable[str]) -> None:
@@ -21,7 +29,7 @@ def give_to(db: Connection, about: str, students: Iterable[str]) -> None:
 
 def forget_owners(db: Connection, about: str) -> None:
     """Remove what says whose something is that is removed."""
-    db.execute(tables.BELONGS.delete().where(tables.BELONGS.c.about == about))
+    db.execute(tables.BELONGS.delete().filter_by(about=about))
 
 
 def of_owners(students: Iterable[str]) -> Select[tuple[str]]:
@@ -43,16 +51,6 @@ def owners_of(db: Connection, ids: Iterable[str]) -> dict[str, frozenset[str]]:
 # --- Uploads, what workers said of them, and gradings --------------------------------------------
 
 
-UPLOADS: tables.Rows[records.Upload] = tables.Rows(records.Upload, tables.UPLOAD)
-GRADINGS: tables.Rows[records.Grading] = tables.Rows(records.Grading, tables.GRADING)
-MARKS: tables.Rows[records.StudentMark] = tables.Rows(records.StudentMark, tables.MARKED)
-RECEIVED_BY: tables.Rows[records.MarkRecipient] = tables.Rows(
-    records.MarkRecipient, tables.RECEIVED
-)
-ORDER = ("number", "at", "id")  # in which uploads came
-_TICK = 0.001  # seconds between two moments of gradings
-
-
 def list_held(
     db: Connection, assignment: str, students: Iterable[str] | None = None
 ) -> list[records.OwnedUpload]:
@@ -60,7 +58,7 @@ def list_held(
 
     ``students``: keys; what belongs to one of them. None: everybody's.
     """
-    query = UPLOADS.query.where(tables.UPLOAD.c.assignment == assignment)
+    query = UPLOADS.query.filter_by(assignment=assignment)
     if students is not None:
         query = query.where(tables.UPLOAD.c.id.in_(of_owners(students)))
     found = UPLOADS.list(db, query.order_by(*(tables.UPLOAD.c[name] for name in ORDER)))
@@ -71,8 +69,7 @@ def list_held(
 def next_number(db: Connection, assignment: str) -> int:
     """Return the number of the next upload of an assignment."""
     last = select(func.coalesce(func.max(tables.UPLOAD.c.number), 0))
-    number: int = db.execute(last.where(tables.UPLOAD.c.assignment == assignment)).scalar_one()
-    return number + 1
+    return int(db.execute(last.where(tables.UPLOAD.c.assignment == assignment)).scalar_one()) + 1
 
 
 def next_moment(db: Connection, assignment: str) -> float:
@@ -96,10 +93,9 @@ def gradings(db: Connection, assignment: str) -> list[records.Grading]:
 
 def measure(db: Connection, assignment: str, person: str) -> tuple[int, int]:
     """Return how often somebody has submitted to an assignment, and how many bytes."""
-    query = select(func.count(), func.coalesce(func.sum(tables.UPLOAD.c.size), 0)).where(
-        tables.UPLOAD.c.assignment == assignment, tables.UPLOAD.c.person == person
-    )
-    number, size = db.execute(query).one()
+    totals = select(func.count(), func.coalesce(func.sum(tables.UPLOAD.c.size), 0))
+    own = tables.UPLOAD.c.assignment == assignment, tables.UPLOAD.c.person == person
+    number, size = db.execute(totals.where(*own)).one()
     return int(number), int(size)
 
 
@@ -114,7 +110,7 @@ def in_force(db: Connection, assignment: str) -> records.Grading | None:
 
 
 def _last_grading(db: Connection, assignment: str, at: Column[float]) -> records.Grading | None:
-    query = GRADINGS.query.where(tables.GRADING.c.assignment == assignment, at > 0)
+    query = GRADINGS.query.filter_by(assignment=assignment).where(at > 0)
     return GRADINGS.first(db, query.order_by(at.desc()))
 
 
@@ -131,19 +127,13 @@ def last_mark(
 
     ``key``: if they got several there, the one under it comes first.
     """
-    got = (tables.RECEIVED.c.grading == tables.MARKED.c.grading) & (
-        tables.RECEIVED.c.key == tables.MARKED.c.key
-    )
+    grading, marked, received = tables.GRADING.c, tables.MARKED.c, tables.RECEIVED.c
+    got = (received.grading == marked.grading) & (received.key == marked.key)
     query = (
-        MARKS.query.join(tables.GRADING, tables.GRADING.c.id == tables.MARKED.c.grading)
+        MARKS.query.join(tables.GRADING, grading.id == marked.grading)
         .join(tables.RECEIVED, got)
-        .where(tables.GRADING.c.assignment == assignment, tables.RECEIVED.c.student.in_(students))
-        .order_by(
-            tables.GRADING.c.at.desc(),
-            tables.GRADING.c.id,
-            tables.MARKED.c.key != key,
-            tables.MARKED.c.key,
-        )
+        .where(grading.assignment == assignment, received.student.in_(students))
+        .order_by(grading.at.desc(), grading.id, marked.key != key, marked.key)
     )
     return MARKS.first(db, query)
 
@@ -179,30 +169,20 @@ def say(db: Connection, upload: str, text: str, instead_of: int = 0) -> int:
     number = _last_number(db, upload) + 1
     db.execute(tables.WORD.insert(), {"upload": upload, "number": number, "said": text})
     if instead_of:
-        db.execute(
-            tables.WORD.delete().where(
-                tables.WORD.c.upload == upload, tables.WORD.c.number == instead_of
-            )
-        )
+        db.execute(tables.WORD.delete().filter_by(upload=upload, number=instead_of))
     return number
 
 
 def _last_number(db: Connection, upload: str) -> int:
-    last = select(func.coalesce(func.max(tables.WORD.c.number), 0)).where(
-        tables.WORD.c.upload == upload
-    )
-    number: int = db.execute(last).scalar_one()
-    return number
+    last = select(func.coalesce(func.max(tables.WORD.c.number), 0))
+    return int(db.execute(last.where(tables.WORD.c.upload == upload)).scalar_one())
 
 
 def words(db: Connection, ids: Iterable[str]) -> dict[str, list[tuple[int, str]]]:
     """Return the messages about uploads with their numbers, by the ids of those that have some."""
     found: dict[str, list[tuple[int, str]]] = {}
-    query = (
-        tables.WORD.select()
-        .where(tables.WORD.c.upload.in_([*ids]))
-        .order_by(tables.WORD.c.upload, tables.WORD.c.number)
-    )
+    own = tables.WORD.c
+    query = tables.WORD.select().where(own.upload.in_([*ids])).order_by(own.upload, own.number)
     for row in db.execute(query):
         found.setdefault(row.upload, []).append((row.number, row.said))
     return found
@@ -210,10 +190,8 @@ def words(db: Connection, ids: Iterable[str]) -> dict[str, list[tuple[int, str]]
 
 def list_read(db: Connection, ids: Iterable[str]) -> set[str]:
     """Return which of these uploads were read by their checks."""
-    query = select(tables.UPLOAD.c.id).where(
-        tables.UPLOAD.c.id.in_([*ids]), tables.UPLOAD.c.record != ""
-    )
-    return {*db.execute(query).scalars()}
+    own = tables.UPLOAD.c
+    return {*db.scalars(select(own.id).where(own.id.in_([*ids]), own.record != ""))}
 
 
 def forget_words(db: Connection, upload: str, begun: str) -> None:
@@ -223,23 +201,18 @@ def forget_words(db: Connection, upload: str, begun: str) -> None:
     new to them.
     """
     if last := _last_number(db, upload):
-        db.execute(tables.WORD.delete().where(tables.WORD.c.upload == upload))
+        db.execute(tables.WORD.delete().filter_by(upload=upload))
         db.execute(tables.WORD.insert(), {"upload": upload, "number": last + 1, "said": begun})
 
 
 # --- What people add to what is computed: comments, and marks of their own -----------------------
 
 
-COMMENTS: tables.Rows[records.Comment] = tables.Rows(records.Comment, tables.COMMENT)
-OVERRIDES: tables.Rows[records.Override] = tables.Rows(records.Override, tables.OVERRIDE)
-
-
 def comments(db: Connection, assignment: str, students: Iterable[str]) -> list[records.Comment]:
     """Return the comments for some of these students, the last one last."""
-    query = COMMENTS.query.where(
-        tables.COMMENT.c.assignment == assignment, tables.COMMENT.c.id.in_(of_owners(students))
-    )
-    return COMMENTS.list(db, query.order_by(tables.COMMENT.c.at, tables.COMMENT.c.id))
+    own = tables.COMMENT.c
+    query = COMMENTS.query.where(own.assignment == assignment, own.id.in_(of_owners(students)))
+    return COMMENTS.list(db, query.order_by(own.at, own.id))
 
 
 def overrides(db: Connection, assignment: str) -> dict[str, records.Override]:

@@ -236,11 +236,7 @@ def is_still_allowed(context: RequestContext) -> bool:
 
 
 def require_rules(app: FastAPI) -> None:
-    """See that every route has a rule, and that all its path names is looked up.
-
-    Raises:
-        RuntimeError: one has none.
-    """
+    """See that every route has a rule, and that all its path names is looked up."""
     for route in app.routes:
         if not isinstance(route, APIRoute) or (guard := guard_of(route)) is None:
             raise RuntimeError(

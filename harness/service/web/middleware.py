@@ -285,8 +285,7 @@ def _show_form(request: Request, context: RequestContext) -> Response | None:
 
 
 def _answer_refusal(request: Request, error: RequestRefused) -> Response:
-    is_page = request.method == "GET" and not request.url.path.startswith(API)
-    if error.status == 401 and is_page:
+    if error.status == 401 and request.method == "GET" and not request.url.path.startswith(API):
         return RedirectResponse("/sign-in", 303)
     return answer(request, error.status, error.why, error.headers)
 
@@ -317,8 +316,7 @@ def _http(request: Request, error: HTTPException) -> Response:
 
 
 def _unavailable(request: Request, error: Exception) -> Response:
-    settings = request.app.state.service.settings
-    monitoring.warn(settings, str(error), request=request.state.request)
+    monitoring.warn(request.app.state.service.settings, str(error), request=request.state.request)
     return answer(request, 503, "the database cannot be reached now: try again in a minute")
 
 

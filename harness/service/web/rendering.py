@@ -167,6 +167,13 @@ def page(
     return HTMLResponse(text, status)
 
 
+def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
+    """Return the way to a page of an assignment."""
+    own = (context.assigned.title, context.assignment_page)
+    more = [(last, "")] if last else []
+    return [(context.course.title, context.course_page), own, *more]
+
+
 # What each page of the side menu is called, its address below the course, and who may see it.
 COURSE_MENU: list[tuple[str, str, Rule]] = [
     ("Assignments", "", STAFF_ONLY),
@@ -210,13 +217,8 @@ def _save_as(name: str) -> dict[str, str]:
 
 
 def send_submission(context: RequestContext) -> FileResponse:
-    """Return the bytes that were submitted, piece by piece, never to be shown by a browser.
-
-    Raises:
-        RequestRefused: they are no longer kept.
-    """
+    """Return the bytes that were submitted, as long as they are kept; no browser shows them."""
     if submissions.is_pruned(context.service.store, context.upload):
         raise RequestRefused(410, "the file is no longer kept")
     path = context.service.store.path(context.upload.sha256)
-    headers = _save_as(f"{context.upload.id}.archive")
-    return FileResponse(path, media_type=BYTES, headers=headers)
+    return FileResponse(path, media_type=BYTES, headers=_save_as(f"{context.upload.id}.archive"))

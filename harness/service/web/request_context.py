@@ -265,11 +265,7 @@ FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs 
 
 
 def look_up(db: Connection, context: RequestContext, named: Mapping[str, str]) -> RequestContext:
-    """Return a request with all that its path names, by the names of the parts.
-
-    Raises:
-        RequestRefused: there is no such thing, or not for who asks.
-    """
+    """Return a request with all that its path names; refuses what is not, or not for who asks."""
     for name, part in _PARTS.items():
         if name in named:
             found = part.look(db, context, named[name].replace("\0", ""))

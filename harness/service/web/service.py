@@ -19,11 +19,7 @@ from harness.service.storage.database import Database
 
 
 def open_provider(settings: Settings) -> Provider | None:
-    """Return the provider of the settings; None: people sign in by links alone.
-
-    Raises:
-        UsageError: something is missing or cannot be.
-    """
+    """Return the provider of the settings, None if there is none; raises as :func:`oidc.check`."""
     if not settings.oidc:
         return None
     oidc.check(settings)
@@ -133,8 +129,7 @@ class LiveLooks:
     def find_fresh(self, upload: str) -> Look | None:
         """Return the last look at a submission, without waiting, or None if it is too old."""
         with self._counting:
-            is_fresh = self._clock() - self._at < _FRESH
-            return self._looks.get(upload) if is_fresh else None
+            return self._looks.get(upload) if self._clock() - self._at < _FRESH else None
 
     def look(self, upload: str) -> Look:
         """Look at a submission that is watched; raises as the database."""
