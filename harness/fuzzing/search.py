@@ -346,9 +346,9 @@ class RevealingScript(NamedTuple):
 
 
 class Hunt:
-    """Looks for a script that shows something new; see :class:`ScriptSearch`.
+    """Looks for a script that shows something new.
 
-    Attributes: ``found``, the last such script; ``unconfirmed``, differences that no new process
+    See :class:`~harness.fuzzing.judges.ScriptSearch`. Attributes: ``found``, the last such script; ``unconfirmed``, differences that no new process
     showed.
     """
 
