@@ -34,17 +34,16 @@ class Kind:
 class Form:
     """Comparisons of replies."""
 
-    EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = ALL = (
-        *("exact", "caseless", "any order", "numbers", "columns", "first word", "free"),
-    )
+    EXACT, CASELESS, ANY_ORDER, NUMBERS = ("exact", "caseless", "any order", "numbers")
+    COLUMNS, FIRST_WORD, FREE = ("columns", "first word", "free")
+    ALL = (EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE)
 
 
 class Drawn:
     """Kinds of a command's arguments."""
 
-    COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = ALL = (
-        *("color", "vertex", "size", "columns", "rows"),
-    )
+    COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = ("color", "vertex", "size", "columns", "rows")
+    ALL = (COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT)
 
 
 ALTERNATE, ANY = TURNS = ("alternate", "any")
@@ -113,9 +112,8 @@ class DeclaredCommand(NamedTuple):
     kind: str
     arguments: tuple[Argument, ...] = ()
     bad: tuple[str, ...] = ()  # templates of arguments that are to be refused
-    reply: tuple[str, ...] = (
-        Form.EXACT,
-    )  # how two replies are compared: of Form.ALL, all together
+    # How two replies are compared: of Form.ALL, all together.
+    reply: tuple[str, ...] = (Form.EXACT,)
     # A refusal, and whether there is one, is compared in any case. Of what chooses:
     keeps: str = ""  # "first word": this of the reply does not change, whatever is chosen
     instead: tuple[str, ...] = ()  # replies that are not a choice
@@ -216,10 +214,8 @@ def parse_declaration(values: Mapping[str, Any], place: KeyPlace) -> Declaration
     if values["extends"]:
         for index, one in enumerate(commands):
             if one.kind not in (Kind.ASKS, Kind.SETS):
-                kind = place.at("command").item(index).at("kind")
-                kind.refuse(
-                    one.kind, f"'{Kind.ASKS}' or '{Kind.SETS}' beside an assignment that ships"
-                )
+                expected = f"'{Kind.ASKS}' or '{Kind.SETS}' beside an assignment that ships"
+                place.at("command").item(index).at("kind").refuse(one.kind, expected)
     else:
         commands = with_standard(commands, game)
     _refuse_twice(values["wrong"], place.at("wrong"), "each name once")
@@ -282,8 +278,7 @@ def _program(value: Any, place: KeyPlace) -> str:
 
 def _size(value: Any, place: KeyPlace) -> tuple[int, int]:
     sides = value if isinstance(value, list) else [value, value]
-    is_side = [type(one) is int and 1 <= one <= _LARGEST for one in sides]
-    if len(sides) != 2 or not all(is_side):
+    if len(sides) != 2 or not all(type(one) is int and 1 <= one <= _LARGEST for one in sides):
         place.refuse(value, f"a size from 1 to {_LARGEST}, or [columns, rows]")
     return sides[0], sides[1]
 
@@ -336,12 +331,7 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
     usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], Kind.ASKS))
     kind = toml_schema.one_of(*Kind.ALL)(value.get("kind", usual.kind), place.at("kind"))
     usual = usual if kind == Kind.ASKS else usual._replace(reply=(Form.FREE,))
-    return DeclaredCommand(**toml_schema.read_table(value, _command_fields(kind, usual), place))
-
-
-def _command_fields(kind: str, usual: DeclaredCommand) -> toml_schema.Schema:
-    """Return the keys of a command; ``usual``: what it is where a key is missing."""
-    return {
+    fields: toml_schema.Schema = {
         "name": Field(toml_schema.text),
         "kind": Field(toml_schema.one_of(*Kind.ALL), kind),
         "arguments": Field(toml_schema.list_of(_argument), usual.arguments),
@@ -351,6 +341,7 @@ def _command_fields(kind: str, usual: DeclaredCommand) -> toml_schema.Schema:
         "instead": Field(toml_schema.list_of(toml_schema.text), usual.instead),
         "plays": Field(toml_schema.flag, usual.plays),
     }
+    return DeclaredCommand(**toml_schema.read_table(value, fields, place))
 
 
 TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")

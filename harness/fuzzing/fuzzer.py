@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import accumulate, combinations
 from math import ceil
 from time import monotonic
@@ -98,11 +98,12 @@ class Fuzzer:
 
     def findings(self) -> Iterator[FuzzFinding]:
         """Yield what is found, as soon as it is."""
-        call, judge = 0, self.judge
+        call = 0
         while not self.budget.is_over:
             seed = self._seed * 1_000_003 + call
             hunt = Hunt(self._asker)
-            shown = hunt.run(partial(judge.look, drawing=self._drawing(call, seed)))
+            self.judge.look(hunt, self._drawing(call, seed))
+            shown = hunt.found
             self.unconfirmed += hunt.unconfirmed
             finding = shown and self._confirm(reduce_script(self._asker, shown, seed))
             if shown:
