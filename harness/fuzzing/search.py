@@ -348,8 +348,8 @@ class RevealingScript(NamedTuple):
 class Hunt:
     """Looks for a script that shows something new.
 
-    See :class:`~harness.fuzzing.judges.ScriptSearch`. Attributes: ``found``, the last such script; ``unconfirmed``, differences that no new process
-    showed.
+    See :class:`~harness.fuzzing.judges.ScriptSearch`. Attributes: ``found``, the last such
+    script; ``unconfirmed``, differences that no new process showed.
     """
 
     def __init__(self, asker: ScriptSender) -> None:
