@@ -262,7 +262,6 @@ class _End(NamedTuple):
 
 
 def _end_record(file: BinaryIO) -> _End:
-    """Return what the record at the file's end says."""
     total = file.seek(0, os.SEEK_END)
     file.seek(max(0, total - _LONGEST_COMMENT - _END.size))
     tail = file.read()

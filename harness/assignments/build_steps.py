@@ -28,8 +28,7 @@ from harness.errors import SandboxError, UsageError
 from harness.options import GIB, BoxLimits
 from harness.records import Build
 from harness.sandbox import levels, untrusted_folders, view
-from harness.sandbox.boxed_engines import BoxedEngine
-from harness.sandbox.launcher import BoxLauncher
+from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.text import some
 from oracle.sentences import listing
 
@@ -209,11 +208,11 @@ class _BuildBox:
         seen = view.of_program(words, str(folder), beside, view.own_folders(), str(folder))
         writable = (str(folder), str(scratch))
         seen = seen._replace(writable=writable, copied=())
-        return BoxedEngine(self._boxes.start(seen, words))
+        return self._boxes.start(seen, words)
 
     def end(self, engine: StartedEngine) -> None:
-        assert isinstance(engine, BoxedEngine)
-        end = engine.box.close()
+        assert isinstance(engine, Boxed)
+        end = engine.close()
         if end.unstarted:
             raise SandboxError(f"a build step could not be executed ({end.unstarted})")
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import file_system
-from harness.cluster.fetching import UNFINISHED, FetchError, Missing, Source
+from harness.cluster.transfer import UNFINISHED, FetchError, Missing, Source
 from harness.environments import environment_archive, environment_cache
 from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import UsageError
@@ -30,9 +30,8 @@ _PATIENCE = 600.0  # seconds for another worker of this machine that fetches the
 _LOOK = 0.1  # seconds between two looks at a lock
 _SOUND = 600.0  # seconds for which an environment that was found to be sound is taken to be so
 
-Quiet = Callable[
-    [], contextlib.AbstractContextManager[object]
-]  # a time in which nothing is measured beside
+# A time in which nothing is measured beside.
+Quiet = Callable[[], contextlib.AbstractContextManager[object]]
 
 
 class EnvironmentStore:

@@ -143,7 +143,6 @@ def unpack(archive: Path, folder: Path, base: Interpreter, most: int) -> None:
 
 
 def _unpack(raw: IO[bytes], folder: Path, most: int) -> set[str]:
-    """Write the files; return the names of those that load nowhere."""
     try:
         with tarfile.open(fileobj=raw, mode="r|gz") as archive:
             about, left = None, most

@@ -28,7 +28,8 @@ from harness.records import Build, CaseFile, Outcome, Verdict
 from harness.running.file_runner import RunContext, run_file
 from harness.running.hangs import HangPolicy
 from harness.running.rerun import explain_silence
-from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
+from harness.sandbox.boxed_engines import Sandbox
+from harness.sandbox.launcher import Boxed
 from harness.signals import SIGKILL
 from harness.work import canonical_json, fairness, records
 from harness.work.records import (
@@ -229,8 +230,8 @@ class _Gauge:
         """End a program; see :class:`harness.engine.launch.Launcher`."""
         self.was_killed |= engine.status() == -SIGKILL and engine.find_end_cause() is None
         left = self._launcher.end(engine)
-        if isinstance(engine, BoxedEngine):
-            end = engine.box.end()
+        if isinstance(engine, Boxed):
+            end = engine.end()
             self.cpu, self.memory = self.cpu + end.cpu, max(self.memory, end.memory)
         else:
             self.cpu = _cpu_of_the_dead() - self._before

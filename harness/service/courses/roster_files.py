@@ -190,8 +190,17 @@ def _of_table(path: Path) -> RosterFile:
         nameless = {piece.student.key for row, piece in lines if not row.get("name")}
     else:
         people = [row for row in rows if row.get(layout.id) and _name(row, layout) not in _NOBODY]
-        lines = [_check(row, _piece(row, layout)) for row in people if _is_student(row, layout)]
-        remarks += [_tell_other(row, layout) for row in people if not _is_student(row, layout)]
+        lines = []
+        for row in people:
+            roles = row.get(layout.role) if layout.role else ""
+            if not roles or _STUDENT in [one.strip().casefold() for one in roles.split(",")]:
+                lines.append(_check(row, _piece(row, layout)))
+                continue
+            who = one_line(_name(row, layout), _LONGEST)
+            remarks.append(
+                f"{row.file}:{row.line}: {who} is not added: found {roles!r} in the column"
+                f" {layout.role}, expected Student."
+            )
         nameless = {piece.student.key for row, piece in lines if not _name(row, layout)}
     remarks += _find_repeated(lines)
     if not lines and remarks:
@@ -199,18 +208,6 @@ def _of_table(path: Path) -> RosterFile:
     group = layout.group if layout else "group"
     listed = _list([one for _, one in lines], nameless, tells_groups=group in columns)
     return RosterFile(tuple(listed), tuple(remarks))
-
-
-def _is_student(row: csv_source.CsvRow, layout: Layout) -> bool:
-    roles = row.get(layout.role) if layout.role else ""
-    return not roles or _STUDENT in [one.strip().casefold() for one in roles.split(",")]
-
-
-def _tell_other(row: csv_source.CsvRow, layout: Layout) -> str:
-    return (
-        f"{row.file}:{row.line}: {one_line(_name(row, layout), _LONGEST)} is not added: found"
-        f" {row.get(layout.role)!r} in the column {layout.role}, expected Student."
-    )
 
 
 def _check(row: csv_source.CsvRow, piece: SourcePiece) -> _Line:

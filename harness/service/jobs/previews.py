@@ -16,7 +16,7 @@ from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.jobs.private_cases import MeasuredCases, WrongTest
+from harness.service.jobs.private_cases import MeasuredCases
 from harness.service.records import DONE, FAULT, MEASURE, PREVIEW, CourseAssignment, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
@@ -259,20 +259,20 @@ def find(
     if wrong and weights.weights:
         tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
         left_out = {test.name for test in tests} - {test.name for test in tests if test.weight}
-    return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
+    told = []
+    for name, test in wrong:
+        if f"{name}:{test.id}" not in left_out:
+            number = f", test {test.id}" if test.id >= 0 else ""
+            told.append(
+                f"{name}{number}, line {test.line} ({test.command}): the file expects"
+                f" {test.expected}, but the reference answers {test.answer}."
+            )
+    return told
 
 
 def find_now(settings: Settings, assignment: CourseAssignment) -> list[str]:
     """Return what :func:`find` says of the private case files and points as they are."""
     return find(settings, assignment, private_cases.load_measured(settings, assignment))
-
-
-def _describe(name: str, test: WrongTest) -> str:
-    number = f", test {test.id}" if test.id >= 0 else ""
-    return (
-        f"{name}{number}, line {test.line} ({test.command}): the file expects {test.expected},"
-        f" but the reference answers {test.answer}."
-    )
 
 
 def explain_unchecked(database: Database, measurement: MeasuredCases) -> str:

@@ -13,7 +13,7 @@ from harness.service.courses import gradebooks, roster, roster_files, staff
 from harness.service.courses.roster import RosterOutcome
 from harness.service.pages import account, forms
 from harness.service.people import accounts, mail_server, mails
-from harness.service.records import RIGHTS, ROSTER, TEACHER, Member
+from harness.service.records import FORMER, RIGHTS, ROSTER, TEACHER, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import ANYBODY, STAFF_ONLY, TEACHERS, Context, Routes
@@ -28,7 +28,7 @@ _COURSE = "/courses/{course}"
 def show(context: Context) -> Response:
     with context.reading() as db:
         students = courses.students(db, context.course.id)
-        former = courses.former_students(db, context.course.id)
+        former = courses.students(db, context.course.id, FORMER)
     groups = {one.team for one in students if one.team}
     trail = [(context.course.title, context.course_page), ("Students", "")]
     return rendering.page(
