@@ -5,8 +5,6 @@ variants that are evidence against it. A cell of the class's table links to the 
 the card links to the test's place in the conversation and back to the class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 

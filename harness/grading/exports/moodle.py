@@ -5,8 +5,6 @@ Source: ``mod/assign/feedback/offline`` of Moodle. The worksheet tells students 
 has ASCII in it, so that the other characters of comments are written as numbers.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence

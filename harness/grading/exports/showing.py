@@ -1,7 +1,5 @@
 """Input of every export of a graded class, and the output of engines shortened to be shown."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The summary of a grading on the terminal: a line for each submission, what to look at. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from harness.grading.auditing.audit import FOLDER

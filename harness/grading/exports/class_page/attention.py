@@ -1,7 +1,5 @@
 """Sections for the teacher: shared problems, withheld marks, and suspicious tests."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Errors of the class: a card for each, with a board and a sentence to say in the lecture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 

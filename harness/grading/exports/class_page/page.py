@@ -1,7 +1,5 @@
 """The page about a class: what to look at first, then marks, tests and submissions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby

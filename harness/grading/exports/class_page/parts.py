@@ -1,7 +1,5 @@
 """Shared parts of the class sections: facts computed once, addresses, styles, and the table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
