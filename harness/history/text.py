@@ -10,8 +10,6 @@ times it is made of. What was ``seen`` of a flaky test are pairs of run and verd
 ``now`` of a slower one pairs of run and seconds.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

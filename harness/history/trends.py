@@ -14,8 +14,6 @@ all tests that are called slower at most :data:`RATE` are expected to be so by c
 a run together are looked at in the same way, by that common factor.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The files of a grading: :data:`EXPORTS`, a row for each, checked before and written after it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module

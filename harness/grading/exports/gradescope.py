@@ -7,8 +7,6 @@ and no points. None is *hidden*, unless the teacher wants private ones shown lat
 what an engine wrote is not markup.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import chain
