@@ -331,7 +331,12 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
     usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], Kind.ASKS))
     kind = toml_schema.one_of(*Kind.ALL)(value.get("kind", usual.kind), place.at("kind"))
     usual = usual if kind == Kind.ASKS else usual._replace(reply=(Form.FREE,))
-    fields: toml_schema.Schema = {
+    return DeclaredCommand(**toml_schema.read_table(value, _command_fields(kind, usual), place))
+
+
+def _command_fields(kind: str, usual: DeclaredCommand) -> toml_schema.Schema:
+    """Return the keys of a command; ``usual``: what it is where a key is missing."""
+    return {
         "name": Field(toml_schema.text),
         "kind": Field(toml_schema.one_of(*Kind.ALL), kind),
         "arguments": Field(toml_schema.list_of(_argument), usual.arguments),
@@ -341,7 +346,6 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
         "instead": Field(toml_schema.list_of(toml_schema.text), usual.instead),
         "plays": Field(toml_schema.flag, usual.plays),
     }
-    return DeclaredCommand(**toml_schema.read_table(value, fields, place))
 
 
 TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")

@@ -12,10 +12,8 @@ from pydantic import BaseModel, Field
 
 from harness.service.api import gradings, requests
 from harness.service.api.requests import Json, Key, Page
-from harness.service.courses import cases
-from harness.service.courses.point_weights import PointWeights
-from harness.service.jobs import drafts, previews, private_cases
-from harness.service.jobs.candidates import DraftFindings
+from harness.service.courses import cases, point_weights
+from harness.service.jobs import candidates, drafts, previews, private_cases
 from harness.service.records import CASES, DRAFT, FAULT, Job
 from harness.service.storage import queue
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
@@ -249,7 +247,7 @@ def take_back(context: Context, body: Json[PositionNamed]) -> DraftShown:
 
 def _change(
     context: RequestContext,
-    how: Callable[[DraftFindings, drafts.KeptCandidates], drafts.KeptCandidates],
+    how: Callable[[candidates.DraftFindings, drafts.KeptCandidates], drafts.KeptCandidates],
 ) -> DraftShown:
     own = _folder(context, context.job)
     own.choose(how(own.require_findings(), own.load_choice()))
@@ -399,7 +397,7 @@ def points(context: Context) -> PointsShown:
 @POINTS_ROUTES.at("POST", _POINTS, TEACHERS, status_code=201)
 def ask(context: Context, body: Json[PointsWanted]) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
-    told = PointWeights(body.points, body.weights)
+    told = point_weights.PointWeights(body.points, body.weights)
     with context.acting() as act:
         made = previews.ask(act, context.settings, context.assigned, told)
         (job,) = queue.of(act.db, made)

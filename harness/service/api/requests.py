@@ -18,9 +18,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ValidationError
 from sqlalchemy import Connection
 
-from harness.service.storage import people
-from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import Rows
+from harness.service.storage import audit, people, tables
 from harness.service.web.access import ANYBODY, Context, Endpoint, Guard, Routes, Rule
 from harness.service.web.request_context import (
     RequestContext,
@@ -209,7 +207,7 @@ class Found(NamedTuple, Generic[Row]):
 
 
 def find_page(
-    db: Connection, rows: Rows[Row], order: Sequence[str], page: Part, **named: object
+    db: Connection, rows: tables.Rows[Row], order: Sequence[str], page: Part, **named: object
 ) -> Found[Row]:
     """Return the rows of a page, see :meth:`Rows.page`; refuses an ``after`` that is of no row."""
     after, limit = page
@@ -258,7 +256,7 @@ def require_kept(made: _Made | None, noun: str) -> _Made:
 
 
 def make_once(
-    act: AuditedTransaction, key: str, content: tuple[str, ...], make: Callable[[], str]
+    act: audit.AuditedTransaction, key: str, content: tuple[str, ...], make: Callable[[], str]
 ) -> str:
     """Make something, unless a request with the same key did; return its id.
 

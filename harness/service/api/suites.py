@@ -14,8 +14,7 @@ from harness.service.api import requests
 from harness.service.api.requests import Archive, Json, Key, Page
 from harness.service.courses import cases, engine_suites, run_documents, submissions
 from harness.service.records import Suite, SuiteRun
-from harness.service.storage import courses
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, courses
 from harness.service.web.access import OWNERS, SIGNED_IN, Context
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
@@ -237,7 +236,7 @@ def post(
         posted = engine_suites.PostedRun.read(data, revision)
         sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
 
-        def make(act: AuditedTransaction) -> SuiteRun:
+        def make(act: audit.AuditedTransaction) -> SuiteRun:
             return engine_suites.post(act, suite, posted, folder)
     else:
         most, wanted = service.settings.largest, run_documents.WANTED
@@ -245,7 +244,7 @@ def post(
         archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
         sent = (suite.id, *archive)
 
-        def make(act: AuditedTransaction) -> SuiteRun:
+        def make(act: audit.AuditedTransaction) -> SuiteRun:
             return engine_suites.post_engine(act, suite, archive, folder)
 
     with context.acting() as act:

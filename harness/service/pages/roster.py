@@ -10,7 +10,6 @@ from starlette.datastructures import UploadFile
 from harness.errors import UsageError
 from harness.grading.exports import sheet
 from harness.service.courses import gradebooks, roster, roster_files, staff
-from harness.service.courses.roster import RosterOutcome
 from harness.service.pages import account, forms
 from harness.service.people import accounts, mail_server, mails
 from harness.service.records import FORMER, RIGHTS, ROSTER, TEACHER, Member
@@ -89,7 +88,7 @@ def take_roster(context: Context) -> Response:
     )
 
 
-def summarize(outcome: RosterOutcome) -> str:
+def summarize(outcome: roster.RosterOutcome) -> str:
     """Return a sentence with the numbers of an outcome."""
     changed = {one.student for one in outcome.changed} - {one.key for one in outcome.returned}
     again = f"{len(outcome.returned)} added again, " if outcome.returned else ""

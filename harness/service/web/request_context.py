@@ -21,8 +21,7 @@ from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, ROLES, STAFF, STUDENT, TEACHER
 from harness.service.settings import Settings
-from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, courses, queue, uploads
 from harness.service.web.service import Rates, Service
 
 T = TypeVar("T")
@@ -118,7 +117,7 @@ class RequestContext:
         """Give a transaction that reads."""
         return self.service.database.reading()
 
-    def acting(self) -> AbstractContextManager[AuditedTransaction]:
+    def acting(self) -> AbstractContextManager[audit.AuditedTransaction]:
         """Give a transaction in which the person who asks does something."""
         return self.service.database.acting(self.by)
 
