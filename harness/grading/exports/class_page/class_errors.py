@@ -16,8 +16,7 @@ from harness.grading.marks.findings import CommonError, WrongAnswers, common_err
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome
 from harness.report.board_evidence import evidence
-from harness.report.difference import Sides, sides
-from harness.report.file_view import FileView
+from harness.report.difference import sides
 from harness.report.html.board_drawing import board
 from harness.report.html.card import title
 from harness.report.html.templates import render
@@ -34,9 +33,13 @@ _LOOKED = 8  # answers among which the example is chosen
 class _Example:
     """A wrong answer, with its board and reason."""
 
-    def __init__(self, answer: WrongAnswers, view: FileView | None) -> None:
+    def __init__(
+        self, answer: WrongAnswers, summaries: Mapping[str, Sequence[CaseSummary]]
+    ) -> None:
         self.answer, self.test = answer, answer.example
-        self.view = view
+        listed = summaries.get(answer.keys[0], ())
+        views = (each.view for each in listed if each.attempt is self.test.attempt)
+        self.view = view = next(views, None)
         self.outcome, self.index = self._find()
         self.because = view.reasons.get(self.index, "") if view else ""
         self.diagram = view.boards.get(self.index) if view else None
@@ -90,19 +93,14 @@ class _Example:
         text = one_line(reply.text, _ANSWER) or "(empty)"
         return text if reply.ok else f"the error {text}"
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, str]:
         """Right answer and reply in plain words; "" if there are none."""
-        if self._sides is None:
-            return "", ""
-        expected, got = self._sides.expected, self._sides.got
-        return expected.said if expected else "", got.said if got else ""
-
-    @cached_property
-    def _sides(self) -> Sides | None:
         if self.view is None or self.outcome is None:
-            return None
-        return sides(self.view, self.outcome)
+            return "", ""
+        both = sides(self.view, self.outcome)
+        expected, got = both.expected, both.got
+        return expected.said if expected else "", got.said if got else ""
 
     def board(self) -> Markup | str:
         """Return the board, with what is right and what came on it."""
@@ -132,9 +130,7 @@ def has_boards(overview: ClassOverview) -> bool:
 
 
 def _card(error: CommonError, overview: ClassOverview) -> dict[str, object]:
-    found = [
-        _Example(answer, _view(answer, overview.summaries)) for answer in error.answers[:_LOOKED]
-    ]
+    found = [_Example(answer, overview.summaries) for answer in error.answers[:_LOOKED]]
     example = min(found, key=lambda each: each.rank, default=None)
     shown = _about(error, overview, example, example)
     if example is None:
@@ -151,9 +147,7 @@ def _card(error: CommonError, overview: ClassOverview) -> dict[str, object]:
 
 
 def _line(error: CommonError, overview: ClassOverview) -> dict[str, object]:
-    example = None
-    if error.answers:
-        example = _Example(error.answers[0], _view(error.answers[0], overview.summaries))
+    example = _Example(error.answers[0], overview.summaries) if error.answers else None
     return _about(error, overview, example, None)
 
 
@@ -178,11 +172,6 @@ def _about(
         "names": names,
         "rest": count_rest(len(error.keys) - _NAMED, " and {} more"),
     }
-
-
-def _view(answer: WrongAnswers, summaries: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:
-    listed = summaries.get(answer.keys[0], ())
-    return next((each.view for each in listed if each.attempt is answer.example.attempt), None)
 
 
 def _title(error: CommonError, example: _Example | None) -> str:

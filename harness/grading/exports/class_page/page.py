@@ -98,7 +98,9 @@ def _part(name: str, result: ClassResult) -> dict[str, object] | None:
 
 
 _NAME, _COMMAND = 18, 40  # characters
-_HEADS, _LINE, _FILE = 144, 26, 36  # pixels of the names above, of a test, of a file's name
+# About how many pixels the names above, a test and a file's name take: the table is drawn when it
+# comes into sight.
+_HEADS, _LINE, _FILE = 144, 26, 36
 _MANY = 45  # submissions from which on columns are as narrow as can be
 
 # How a cell looks: a sign or none, so that no verdict hangs on its color alone.
@@ -108,7 +110,8 @@ WORDS = {PASSED: "passed", FAILED: "failed", LOST: "not reached", UNSURE: "not j
 
 def matrix_section(overview: ClassOverview) -> Markup | str:
     """Return the section; nothing where no test was run."""
-    if not overview.result.items:
+    items = overview.result.items
+    if not items:
         return ""
     columns = [
         _Column(one, overview.tests[one.submission.key]) for one in reversed(overview.ordered)
@@ -116,17 +119,11 @@ def matrix_section(overview: ClassOverview) -> Markup | str:
     return render(
         "grading/exports/class_page/matrix.html",
         key=WORDS,
-        height=_height(overview.result.items),
+        height=_HEADS + _LINE * len(items) + _FILE * len({(one.kind, one.case) for one in items}),
         is_narrow=len(columns) > _MANY,
         heads=[column.head for column in columns],
         groups=_groups(overview, columns),
     )
-
-
-def _height(items: Sequence[Item]) -> int:
-    """Return about how many pixels the table takes, which is drawn when it comes into sight."""
-    files = len({(item.kind, item.case) for item in items})
-    return _HEADS + _LINE * len(items) + _FILE * files
 
 
 class _Column:
