@@ -11,7 +11,6 @@ from typing import NamedTuple
 import hypothesis
 from hypothesis import Phase
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.findings import Causes, FindingCause, FuzzFinding, Namer
@@ -243,7 +242,7 @@ class _KeptCommands(NamedTuple):
 
 def prune_scripts(
     script: Script, grain: int = 1, *, moves: bool = False
-) -> SearchStrategy[Script]:
+) -> st.SearchStrategy[Script]:
     """Return scripts with less of one: commands, stones and lines of files left out.
 
     ``grain``: how many of them are left out together. ``moves``: leave out rows and columns that
@@ -264,7 +263,7 @@ def prune_scripts(
 
 
 @cache
-def _size(size: int) -> SearchStrategy[int]:
+def _size(size: int) -> st.SearchStrategy[int]:
     """Return sizes of boards up to the one there is, which is the likeliest."""
     return st.sampled_from([*range(1, size), *[size] * 3 * size])
 

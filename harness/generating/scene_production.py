@@ -29,7 +29,6 @@ from harness.generating.scene_text import (
 from harness.judging import in_process, strength
 from harness.judging.board_replay import reason
 from harness.judging.in_process import identities, identity
-from harness.judging.strength import smallest
 from harness.reading import casefile
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.scenes import Feature, Find, Scene, SceneMoment
@@ -233,7 +232,7 @@ Plan = Callable[[Sequence[Staged], int], list[Staged]]
 
 def _fewest(candidates: Sequence[Staged], caught: int) -> list[Staged]:
     """Return the fewest scenes that catch what all do, the most powerful first."""
-    places, _ = smallest([one.caught & ~caught for one in candidates])
+    places, _ = strength.smallest([one.caught & ~caught for one in candidates])
     return sorted((candidates[place] for place in places), key=lambda one: -_power(one, caught))
 
 

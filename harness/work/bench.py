@@ -9,15 +9,7 @@ from pathlib import Path
 
 from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
-from harness.engine import protocols, translation
-from harness.engine.launch import (
-    NOTHING_MORE,
-    UNBUFFERED,
-    Launcher,
-    PlainLauncher,
-    StartedEngine,
-    split_program,
-)
+from harness.engine import launch, protocols, translation
 from harness.environments import interpreters
 from harness.errors import SandboxError, StarvedError
 from harness.options import Limits, Options
@@ -156,11 +148,11 @@ class UnitRunner:
         try:
             command, folder = assignment.start(room)
             setting = self._setting._replace(
-                words=tuple(split_program(command)),
+                words=tuple(launch.split_program(command)),
                 options=self._setting.options._replace(folder=folder),
                 launcher=lambda _: gauge,
                 # Tells why an engine hung, and is not measured.
-                unbuffered=lambda case: self.launcher(case, room, variables=UNBUFFERED),
+                unbuffered=lambda case: self.launcher(case, room, variables=launch.UNBUFFERED),
                 ends=ends,
                 on_test=on_test,
                 # What a program leaves behind is told from another one's in a box only.
@@ -203,11 +195,11 @@ class UnitRunner:
         case: CaseFile,
         room: Path,
         visible_paths: Sequence[str] = (),
-        variables: Mapping[str, str] = NOTHING_MORE,
-    ) -> Launcher:
+        variables: Mapping[str, str] = launch.NOTHING_MORE,
+    ) -> launch.Launcher:
         """Return what starts the engine in a room; ``visible_paths``: what else it sees there."""
         if not self._sandbox:
-            return PlainLauncher(variables)
+            return launch.PlainLauncher(variables)
         home = room / self._assignment.archive.folder
         beside = workspace.beside_submission(home)
         return self._sandbox.launcher(case, (*beside, *visible_paths), str(home), variables)
@@ -216,7 +208,7 @@ class UnitRunner:
 class _Gauge:
     """A launcher that remembers what its engine used of the machine."""
 
-    def __init__(self, launcher: Launcher) -> None:
+    def __init__(self, launcher: launch.Launcher) -> None:
         self._launcher = launcher
         self._before = _cpu_of_the_dead()
         self.start = launcher.start
@@ -224,7 +216,7 @@ class _Gauge:
         self.memory = 0
         self.was_killed = False  # an engine, by SIGKILL, and for no limit: by whom, nobody knows
 
-    def end(self, engine: StartedEngine) -> list[str]:
+    def end(self, engine: launch.StartedEngine) -> list[str]:
         """End a program; see :class:`harness.engine.launch.Launcher`."""
         self.was_killed |= engine.status() == -SIGKILL and engine.find_end_cause() is None
         left = self._launcher.end(engine)

@@ -14,7 +14,6 @@ from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
 from harness.report.tally import answers_a_test, never_answers
 from harness.text import number_of, one_line
 from harness.work import records
-from harness.work.records import WorkUnit
 
 TYPE_CHECKING = False
 
@@ -62,7 +61,7 @@ class UnitsProgress(GradingListener):
             self._live.update(self._line, completed=self._done, description=description)
             self._live.refresh()
 
-    def on_time(self, under_way: Sequence[WorkUnit]) -> None:
+    def on_time(self, under_way: Sequence[records.WorkUnit]) -> None:
         """Say how far it is and what is waited for: drawn, or if it was not said for a while."""
         units = {unit.submission.key: unit for unit in under_way}
         waits = [self._describe(units[key]) for key in sorted(units)]
@@ -72,7 +71,7 @@ class UnitsProgress(GradingListener):
             far = f"{self._done} of {self._total} {self.what}"
             self._heartbeat.beat(lambda: f"{far}, {self._summarize()}{waiting_for(waits)}")
 
-    def _describe(self, unit: WorkUnit) -> str:
+    def _describe(self, unit: records.WorkUnit) -> str:
         """Return what of a unit is waited for, why, and how long at most."""
         key = unit.submission.key
         name, since = self._files.get(key, ("", 0.0))
@@ -85,7 +84,7 @@ class UnitsProgress(GradingListener):
         why = f" ({reason})" if reason else ""
         return f"{one_line(key, _NAME)}: {short_path(name, _FILE)} for {so_far}{why}"
 
-    def on_progress(self, unit: WorkUnit, event: records.ProgressEvent) -> None:
+    def on_progress(self, unit: records.WorkUnit, event: records.ProgressEvent) -> None:
         """Take note of the case file that runs; whole ones are counted."""
         key = unit.submission.key
         if isinstance(event, records.CaseProlonged):
@@ -109,7 +108,7 @@ class GradingProgress(UnitsProgress):
         self._failed: set[str] = set()
         self._broke = 0
 
-    def on_event(self, unit: WorkUnit, event: records.AttemptEvent) -> None:
+    def on_event(self, unit: records.WorkUnit, event: records.AttemptEvent) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
         if isinstance(event, records.HarnessFailed):

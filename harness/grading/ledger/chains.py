@@ -5,7 +5,6 @@ import hashlib
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,7 +77,7 @@ class Seal:
         return self._mac(_join_values("head", table, *head), 16)
 
     def _mac(self, data: bytes, size: int) -> str:
-        return blake2b(data, digest_size=size, key=self._key).hexdigest()
+        return hashlib.blake2b(data, digest_size=size, key=self._key).hexdigest()
 
 
 def _join_values(*values: object) -> bytes:

@@ -31,7 +31,6 @@ from typing import NamedTuple
 
 from harness.errors import ArchiveError, UsageError
 from harness.grading.ingest import csv_source, sources
-from harness.grading.ingest.sources import entries, is_zip, student_keys
 from harness.grading.records import SourcePiece, Student
 from harness.service.people import accounts
 from harness.text import one_line
@@ -121,7 +120,7 @@ def read(path: Path, name: str = "") -> RosterFile:
     """
     shown = show_name(name)
     try:
-        found = _of_zip(path) if is_zip(path) else _of_table(path)
+        found = _of_zip(path) if sources.is_zip(path) else _of_table(path)
     except (UsageError, ArchiveError) as error:
         raise UsageError(str(error).replace(str(path), shown)) from None
     if not found.students:
@@ -160,7 +159,7 @@ def _list(
     pieces: Sequence[SourcePiece], nameless: Set[str], *, tells_groups: bool = False
 ) -> list[ListedStudent]:
     """Return the students of a file. ``nameless``: ids of those whose name is not in it."""
-    ids = {key: text for text, key in student_keys(pieces).items()}
+    ids = {key: text for text, key in sources.student_keys(pieces).items()}
     groups = {one.student.key: one.group for one in pieces}
     listed = [
         ListedStudent(
@@ -170,7 +169,7 @@ def _list(
             ids[student.key] not in nameless,
             groups[ids[student.key]] if tells_groups else "",
         )
-        for one in entries(pieces)
+        for one in sources.entries(pieces)
         for student in one.students
     ]
     return sorted(listed, key=lambda one: one.student.key)

@@ -16,7 +16,6 @@ from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.jobs.private_cases import MeasuredCases
 from harness.service.records import DONE, FAULT, MEASURE, PREVIEW, CourseAssignment, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
@@ -245,7 +244,7 @@ class ExpectationWarnings(NamedTuple):
 def find(
     settings: Settings,
     assignment: CourseAssignment,
-    measurement: MeasuredCases,
+    measurement: private_cases.MeasuredCases,
     then: PointWeights | None = None,
 ) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts.
@@ -275,7 +274,7 @@ def find_now(settings: Settings, assignment: CourseAssignment) -> list[str]:
     return find(settings, assignment, private_cases.load_measured(settings, assignment))
 
 
-def explain_unchecked(database: Database, measurement: MeasuredCases) -> str:
+def explain_unchecked(database: Database, measurement: private_cases.MeasuredCases) -> str:
     """Return why nobody knows if private tests are wrong, or "" if that is known."""
     if measurement.caught or not measurement.paths:
         return ""
