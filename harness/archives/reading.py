@@ -8,8 +8,6 @@ GNU tar manual, "Basic Tar Format"; of zip, APPNOTE.TXT, ".ZIP File Format Speci
 (general format) and 4.4 (fields).
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import struct
@@ -342,7 +340,7 @@ def _unpack(file: BinaryIO, entry: _ZipEntry, start: int) -> Iterator[bytes]:
         yield from [data] if entry.method == _STORED else _inflate(stream, data, entry.name)
 
 
-def _inflate(stream: zlib._Decompress, data: bytes, name: str) -> Iterator[bytes]:
+def _inflate(stream: "zlib._Decompress", data: bytes, name: str) -> Iterator[bytes]:
     piece = b""
     while data or len(piece) == PIECE:  # a full piece may not have been all of it
         try:

@@ -5,8 +5,6 @@ submission's folder; afterwards nothing can. That they fail is the submission's 
 compiler's words; that a compiler or the sandbox is missing is the harness's, an exception.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -63,7 +61,7 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
     return built
 
 
-def _steps(assignment: Assignment, stage: Path, scratch: Path, room: BuildPlace) -> Build:
+def _steps(assignment: Assignment, stage: Path, scratch: Path, room: "BuildPlace") -> Build:
     limits, folder = assignment.build, stage / assignment.archive.folder
     assert limits is not None
     if limits.files and not any((folder / name).is_file() for name in limits.files):
@@ -131,7 +129,7 @@ def _open_to_all(folder: Path) -> None:
 
 
 def _run(
-    room: BuildPlace, words: list[str], folder: Path, scratch: Path, limits: BuildSteps
+    room: "BuildPlace", words: list[str], folder: Path, scratch: Path, limits: BuildSteps
 ) -> tuple[str, str]:
     """Run one step; return what it wrote, and why it failed, if it did."""
     engine = room.start(["/bin/sh", "-c", _TURN, *words], folder, scratch)

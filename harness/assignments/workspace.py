@@ -1,7 +1,5 @@
 """A submitted archive, looked into, and the new folder in which a submission is run."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """``gtp-harness bank``, and the options of commands that measure tests by wrong engines."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import shlex
@@ -196,7 +194,7 @@ def _add_options(parser: CommandParser) -> None:
 
 
 def _take(
-    arguments: argparse.Namespace, assignment: Assignment, ledger: Ledger, originals: Path
+    arguments: argparse.Namespace, assignment: Assignment, ledger: "Ledger", originals: Path
 ) -> int:
     """Add engines of a class that was graded, and say which; return the exit status."""
     from harness.grading import grade

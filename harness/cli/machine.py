@@ -1,7 +1,5 @@
 """``gtp-harness doctor`` and ``env``: what this machine has for engines."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json
@@ -245,7 +243,7 @@ def _run_env(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _build_environment(assignment: Assignment) -> None:
+def _build_environment(assignment: "Assignment") -> None:
     """Build the environment of an assignment, if it is not there, and say what it has."""
     from harness.assignments import needs
 

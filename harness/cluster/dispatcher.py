@@ -5,8 +5,6 @@ known under which one a worker dies. That is told as the harness's own fault, an
 how often it happened. Whatever else is lost is sent again, as often as it takes.
 """
 
-from __future__ import annotations
-
 import heapq
 import secrets
 import sys
@@ -209,7 +207,7 @@ class Dispatcher:
         if time.monotonic() > self._patient_until:
             raise NoClusterError(f"{reason}. Results are kept; the same command continues")
 
-    def environment(self, python: EnginePython | None) -> SendableEnvironment | None:
+    def environment(self, python: EnginePython | None) -> "SendableEnvironment | None":
         """Return an environment of this machine, packed for workers; None if it is not sent."""
         if python is None:
             return None
@@ -548,7 +546,7 @@ def _files_of(folder: unit_records.Folder) -> tuple[records.ServedFile, ...]:
 
 
 def _needs(
-    context: GradingContext, level: str, environment: SendableEnvironment | None
+    context: GradingContext, level: str, environment: "SendableEnvironment | None"
 ) -> records.Needs:
     own = context.assignment
     tools = tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES)

@@ -6,8 +6,6 @@ worker fetch it for all. The kernel frees the lock of a killed worker, and the n
 makes room removes its unfinished folders.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -202,7 +200,7 @@ class _Lock:
         except OSError as error:
             raise FetchError(f"cannot write into {folder}: {error.strerror}") from None
 
-    def __enter__(self) -> _Lock:
+    def __enter__(self) -> "_Lock":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -4,8 +4,6 @@ Described key by key in ``cases/ASSIGNMENTS.md``. What may be forgotten has a de
 page tells. Pure, except :func:`read`.
 """
 
-from __future__ import annotations
-
 import re
 import runpy
 import shlex

@@ -3,8 +3,6 @@
 Judges: :mod:`~harness.fuzzing.judges` and :mod:`~harness.fuzzing.by_reference`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -77,7 +75,7 @@ class ReplyJudge(Protocol):
     specification: Specification
     folder: Path
 
-    def look(self, search: ScriptSearch, drawing: Drawing) -> None:
+    def look(self, search: "ScriptSearch", drawing: Drawing) -> None:
         """Draw scripts until the search finds something in one."""
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:

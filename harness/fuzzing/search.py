@@ -6,8 +6,6 @@ and seconds on 19 by 19. So commands that are slow on a board of some size, and 
 get a third of the time together. The draws do not depend on it; the commands left out are counted.
 """
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -38,7 +36,7 @@ class Slow(NamedTuple):
 class _Cost:
     """Costs of one command on boards of one size."""
 
-    def __init__(self, boards: Mapping[str, _Cost]) -> None:
+    def __init__(self, boards: "Mapping[str, _Cost]") -> None:
         """``boards``: the costs of the same command, by what began the board."""
         self.boards = boards
         self.longest = 0.0
@@ -234,7 +232,7 @@ class ScriptSender:
         self.recent.append(trace)
         return self.causes.news(trace)
 
-    def begin(self, scripts: Sequence[Script]) -> Batch:
+    def begin(self, scripts: Sequence[Script]) -> "Batch":
         """Send scripts to one process, and do not wait for more than the first one."""
         if self.has_ended or len(self.sent) + len(scripts) > self._life:
             self.renew()

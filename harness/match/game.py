@@ -1,7 +1,5 @@
 """One game between two engines: who is asked what, and what each does to lose."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -287,7 +285,7 @@ class Arbiter:
     def __init__(
         self,
         match: Match,
-        specification: Specification | None = None,
+        specification: "Specification | None" = None,
         hidden_paths: Iterable[str] = (),
     ) -> None:
         """``specification``: of the game, if its reference is the referee.

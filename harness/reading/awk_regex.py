@@ -6,8 +6,6 @@ are ASCII's, as in the C locale.
 Source: POSIX.1-2017, XBD 9.4 and the awk utility; gawk 5.2, compared with on random expressions.
 """
 
-from __future__ import annotations
-
 import re
 
 from harness.errors import PatternError

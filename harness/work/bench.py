@@ -1,7 +1,5 @@
 """Runner of submissions: in a room of their own, built, and asked case file by case file."""
 
-from __future__ import annotations
-
 import os
 import resource
 import time

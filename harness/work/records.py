@@ -4,8 +4,6 @@ What a digest stands for is looked for where the unit says that it lies and, fai
 stores that the worker was given.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple, get_type_hints

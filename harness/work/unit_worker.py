@@ -1,7 +1,5 @@
 """The process that does units of work, JSON in and lines of JSON out; the files they name."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -6,8 +6,6 @@ tested once. They only report results; this process alone writes them into the l
 event.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing

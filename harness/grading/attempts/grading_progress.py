@@ -1,7 +1,5 @@
 """A live line while units run, and an alarm if the first submissions all fail to start."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter
@@ -36,7 +34,7 @@ class UnitsProgress(GradingListener):
     what = ""  # is counted, in the plural, and what happened to it
 
     def __init__(
-        self, total: int, make: Callable[[], rich.progress.Progress], name: str = ""
+        self, total: int, make: "Callable[[], rich.progress.Progress]", name: str = ""
     ) -> None:
         """Prepare a line of that name on the bars that ``make`` returns."""
         self._done, self._total = 0, total
@@ -130,7 +128,7 @@ class GradingProgress(UnitsProgress):
         return f"{len(self._failed)} with failures{broke}"
 
 
-def _make() -> rich.progress.Progress:
+def _make() -> "rich.progress.Progress":
     from rich.console import Console
     from rich.progress import (
         BarColumn,

@@ -1,7 +1,5 @@
 """Gradebooks of platforms as sheets of cells; each row's student is found by number."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +35,7 @@ class Sheet:
         self._rows = self._split(text)
 
     @classmethod
-    def read(cls, path: Path) -> Sheet:
+    def read(cls, path: Path) -> "Sheet":
         """Read a sheet.
 
         Raises:

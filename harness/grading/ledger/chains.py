@@ -1,7 +1,5 @@
 """The key and the signed chains of a ledger, which reveal rows that were edited."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
@@ -50,7 +48,7 @@ class Digest(NamedTuple):
         return " ".join((self.row, self.chained, *self.parts))
 
     @classmethod
-    def read(cls, text: str) -> Digest:
+    def read(cls, text: str) -> "Digest":
         """Read what ``str`` wrote; of other text come digests that hold for nothing."""
         words = text.split(" ")
         return cls(words[0], words[1] if len(words) > 1 else "", tuple(words[2:]))

@@ -1,7 +1,5 @@
 """A result that is not plainly passed: the board, what was asked, what is right, what came."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -45,7 +43,7 @@ class Cards:
     def __init__(self) -> None:
         self._made: dict[object, tuple[tuple[Markup, Markup], object]] = {}
 
-    def card(self, *about: Any, **more: Any) -> Markup:
+    def card(self, *about: "Any", **more: "Any") -> Markup:
         return card(*about, cards=self, **more)
 
     def find(

@@ -209,7 +209,10 @@ class Found(NamedTuple, Generic[Row]):
 def find_page(
     db: Connection, rows: tables.Rows[Row], order: Sequence[str], page: Part, **named: object
 ) -> Found[Row]:
-    """Return the rows of a page, see :meth:`Rows.page`; refuses an ``after`` that is of no row."""
+    """Return the rows of a page, as :meth:`~harness.service.storage.tables.Rows.page` does.
+
+    An ``after`` that is of no row is refused.
+    """
     after, limit = page
     # PostgreSQL has no zero byte in a text.
     found = None if "\0" in after else rows.page(db, order, after, limit + 1, **named)

@@ -1,7 +1,5 @@
 """The roster of a course: students join, leave and return, with keys as a grading makes them."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Candidates for a draft of private cases of any game: tests with what they catch."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,7 +45,7 @@ class CandidateBoard(NamedTuple):
     letters: str  # of the columns
 
     @classmethod
-    def of(cls, position: Position, letters: str) -> CandidateBoard:
+    def of(cls, position: Position, letters: str) -> "CandidateBoard":
         """Return the board of a position."""
         shape = position.grid
         return cls(shape.columns, shape.rows, position.black, position.white, letters)

@@ -1,7 +1,5 @@
 """A request that may be answered: by whom it is, what its path names, and who may do it."""
 
-from __future__ import annotations
-
 import dataclasses
 import http
 from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +31,7 @@ class _Named(Generic[T]):
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __get__(self, context: RequestContext, _: type) -> T:
+    def __get__(self, context: "RequestContext", _: type) -> T:
         found: T = context.named[self._name]
         return found
 

@@ -1,7 +1,5 @@
 """Shared state of a process's requests: the open service, limits, and live news of submissions."""
 
-from __future__ import annotations
-
 import collections
 import math
 import threading
@@ -175,7 +173,7 @@ class Service(NamedTuple):
     live: LiveLooks  # what these tell
 
     @classmethod
-    def open(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
+    def open(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> "Service":
         """Open the store and the database, which is opened by ``how`` and raises as that."""
         database = how(settings)
         return cls(
