@@ -114,7 +114,10 @@ def matrix_section(overview: parts.ClassOverview) -> Markup | str:
         height=_HEADS + _LINE * len(items) + _FILE * len({(one.kind, one.case) for one in items}),
         is_narrow=len(columns) > _MANY,
         heads=[column.head for column in columns],
-        groups=_groups(overview, columns),
+        groups=(  # the kind, the name and the rows of each case file
+            (kind, case, _rows(some, overview, columns))
+            for (kind, case), some in groupby(items, lambda item: (item.kind, item.case))
+        ),
     )
 
 
@@ -149,14 +152,6 @@ def kind_of(test: TestResult) -> str:
 
 
 _Row = tuple[Item, str, str, list[tuple[str, str]]]  # with a place, a command, the cells
-
-
-def _groups(
-    overview: parts.ClassOverview, columns: Sequence[_Column]
-) -> Iterator[tuple[str, str, Iterator[_Row]]]:
-    """Yield the kind, the name and the rows of each case file."""
-    for (kind, case), items in groupby(overview.result.items, lambda item: (item.kind, item.case)):
-        yield kind, case, _rows(items, overview, columns)
 
 
 def _rows(
