@@ -5,12 +5,7 @@ from functools import cached_property
 
 from markupsafe import Markup
 
-from harness.grading.exports.class_page.parts import (
-    ClassOverview,
-    evidence_address,
-    format_students,
-    test_anchor,
-)
+from harness.grading.exports.class_page import parts
 from harness.grading.exports.exporters import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.reading.expectation import examples, in_words
@@ -109,7 +104,7 @@ class _Example:
         return board(self.diagram, evidence(self.test.step, self.outcome, self.diagram))
 
 
-def section(overview: ClassOverview) -> Markup | str:
+def section(overview: parts.ClassOverview) -> Markup | str:
     """Return the section; nothing where nobody was wrong."""
     found = common_errors(overview.result.graded, overview.tests)
     if not found:
@@ -124,12 +119,12 @@ def section(overview: ClassOverview) -> Markup | str:
     )
 
 
-def has_boards(overview: ClassOverview) -> bool:
+def has_boards(overview: parts.ClassOverview) -> bool:
     """Whether there may be boards on the page."""
     return any(one.view.boards for listed in overview.summaries.values() for one in listed)
 
 
-def _card(error: CommonError, overview: ClassOverview) -> dict[str, object]:
+def _card(error: CommonError, overview: parts.ClassOverview) -> dict[str, object]:
     found = [_Example(answer, overview.summaries) for answer in error.answers[:_LOOKED]]
     example = min(found, key=lambda each: each.rank, default=None)
     shown = _about(error, overview, example, example)
@@ -146,40 +141,39 @@ def _card(error: CommonError, overview: ClassOverview) -> dict[str, object]:
     }
 
 
-def _line(error: CommonError, overview: ClassOverview) -> dict[str, object]:
+def _line(error: CommonError, overview: parts.ClassOverview) -> dict[str, object]:
     example = _Example(error.answers[0], overview.summaries) if error.answers else None
     return _about(error, overview, example, None)
 
 
 def _about(
     error: CommonError,
-    overview: ClassOverview,
+    overview: parts.ClassOverview,
     example: _Example | None,
     linked_example: _Example | None,
 ) -> dict[str, object]:
     """Return what a card and a line both have; names lead to the ``linked_example``, if any."""
+    if error.diagnosis:
+        heading = error.diagnosis.reasons[:1].upper() + error.diagnosis.reasons[1:]
+    else:
+        assert example is not None
+        heading = example.heading
     failed = linked_example.answer.keys if linked_example else ()
     names = []
     for key in error.keys[:_NAMED]:
         graded, anchor = overview.graded[key], ""
         if linked_example and key in failed:
-            anchor = test_anchor(graded, linked_example.test.key, linked_example.test.verdict)
-        names.append((evidence_address(graded, anchor), format_students(graded)))
+            anchor = parts.test_anchor(
+                graded, linked_example.test.key, linked_example.test.verdict
+            )
+        names.append((parts.evidence_address(graded, anchor), parts.format_students(graded)))
     return {
-        "title": _title(error, example),
+        "title": one_line(heading, _HEADING),
         "example": example,
         "count": len(error.keys),
         "names": names,
         "rest": count_rest(len(error.keys) - _NAMED, " and {} more"),
     }
-
-
-def _title(error: CommonError, example: _Example | None) -> str:
-    if error.diagnosis:
-        reasons = error.diagnosis.reasons
-        return one_line(reasons[:1].upper() + reasons[1:], _HEADING)
-    assert example is not None
-    return one_line(example.heading, _HEADING)
 
 
 def _place(error: CommonError, example: _Example) -> str:

@@ -8,14 +8,6 @@ from statistics import mean, median
 from markupsafe import Markup
 
 from harness.grading.exports.class_page import attention, class_errors, parts
-from harness.grading.exports.class_page.parts import (
-    CLASS,
-    PAGE,
-    ClassOverview,
-    evidence_address,
-    format_students,
-    test_anchor,
-)
 from harness.grading.exports.exporters import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import TestResult
@@ -42,7 +34,7 @@ def marks_section(result: ClassResult) -> Markup | str:
         for place, count in enumerate(found)
         if count
     )
-    parts = (_part(part.name, result) for part in result.assignment.marks)
+    shares = (_part(part.name, result) for part in result.assignment.marks)
     return render(
         "grading/exports/class_page/marks.html",
         of=decimal(result.of),
@@ -55,7 +47,7 @@ def marks_section(result: ClassResult) -> Markup | str:
         bars=[(count, f"{_TOP * count / max(found):.0f}") for count in found],
         median=100 * median(totals) / of,
         ends=ends,
-        marked_parts=[one for one in parts if one],
+        marked_parts=[one for one in shares if one],
     )
 
 
@@ -108,7 +100,7 @@ PASSED, FAILED, LOST, UNSURE, NONE = "p", "f", "n", "u", "o"
 WORDS = {PASSED: "passed", FAILED: "failed", LOST: "not reached", UNSURE: "not judged"}
 
 
-def matrix_section(overview: ClassOverview) -> Markup | str:
+def matrix_section(overview: parts.ClassOverview) -> Markup | str:
     """Return the section; nothing where no test was run."""
     items = overview.result.items
     if not items:
@@ -122,7 +114,10 @@ def matrix_section(overview: ClassOverview) -> Markup | str:
         height=_HEADS + _LINE * len(items) + _FILE * len({(one.kind, one.case) for one in items}),
         is_narrow=len(columns) > _MANY,
         heads=[column.head for column in columns],
-        groups=_groups(overview, columns),
+        groups=(  # the kind, the name and the rows of each case file
+            (kind, case, _rows(some, overview, columns))
+            for (kind, case), some in groupby(items, lambda item: (item.kind, item.case))
+        ),
     )
 
 
@@ -132,7 +127,7 @@ class _Column:
     def __init__(self, graded: Graded, tests: Sequence[TestResult]) -> None:
         self._one = graded
         self._tests: Mapping[object, TestResult] = {test.key: test for test in tests}
-        self.head = evidence_address(graded), one_line(format_students(graded), _NAME)
+        self.head = parts.evidence_address(graded), one_line(parts.format_students(graded), _NAME)
 
     def cell(self, key: tuple[str, str, int]) -> tuple[str, str]:
         """Return what happened to a test, and the address of the evidence if it did not pass."""
@@ -142,7 +137,9 @@ class _Column:
         kind = kind_of(test)
         if kind == PASSED:
             return PASSED, ""
-        return kind, evidence_address(self._one, test_anchor(self._one, test.key, test.verdict))
+        return kind, parts.evidence_address(
+            self._one, parts.test_anchor(self._one, test.key, test.verdict)
+        )
 
 
 def kind_of(test: TestResult) -> str:
@@ -157,16 +154,8 @@ def kind_of(test: TestResult) -> str:
 _Row = tuple[Item, str, str, list[tuple[str, str]]]  # with a place, a command, the cells
 
 
-def _groups(
-    overview: ClassOverview, columns: Sequence[_Column]
-) -> Iterator[tuple[str, str, Iterator[_Row]]]:
-    """Yield the kind, the name and the rows of each case file."""
-    for (kind, case), items in groupby(overview.result.items, lambda item: (item.kind, item.case)):
-        yield kind, case, _rows(items, overview, columns)
-
-
 def _rows(
-    items: Iterable[Item], overview: ClassOverview, columns: Sequence[_Column]
+    items: Iterable[Item], overview: parts.ClassOverview, columns: Sequence[_Column]
 ) -> Iterator[_Row]:
     for item in items:
         key = (item.kind, item.case, item.line)
@@ -182,7 +171,7 @@ def _rows(
 
 def files(material: Material) -> Files:
     """Yield the page."""
-    yield PAGE, as_file(class_page(material.result, material.notes, material.summaries))
+    yield parts.PAGE, as_file(class_page(material.result, material.notes, material.summaries))
 
 
 def class_page(
@@ -194,7 +183,7 @@ def class_page(
     of the case files, by submission.
     """
     result = result.as_people_count()
-    known = ClassOverview(result, summaries)
+    known = parts.ClassOverview(result, summaries)
     points = attention.points(known, notes)
     sections = (
         ("look", "Look first", attention.section(points, result)),
@@ -226,7 +215,7 @@ def class_page(
         status=attention.status(len(points)),
         boards=class_errors.has_boards(known),
         script=bool(result.graded),
-        style=CLASS,
+        style=parts.CLASS,
     )
     return page(f"{result.assignment.title}: the class", [body], frame)
 
