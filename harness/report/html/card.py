@@ -16,7 +16,6 @@ from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
-from harness.report.html.parts import NOTHING
 from harness.report.html.templates import drawing
 from harness.report.reporters import Context, contexts
 from harness.text import one_line
@@ -76,7 +75,7 @@ def card(  # noqa: PLR0913 - what pages differ in
     folder: str | None = None,
     is_open: bool = True,
     file: str = "",
-    actions: Markup = NOTHING,
+    actions: Markup = parts.NOTHING,
     cards: Cards | None = None,
 ) -> Markup:
     """Return the card of one result.
@@ -93,7 +92,7 @@ def card(  # noqa: PLR0913 - what pages differ in
         """Return the card without its place and time, which differ: what is before and after."""
         told, sided = context or contexts(view)(outcome.step), sides(view, outcome)
         heading, rest = _heading(view, outcome.step, told.comment)
-        board, times, setup = "", NOTHING, view.setups.get(outcome.step)
+        board, times, setup = "", parts.NOTHING, view.setups.get(outcome.step)
         has_failed = outcome.verdict is Verdict.FAILED
         if diagram:
             seen, komi = evidence(step, outcome, diagram), komi_of(view, outcome.step)
