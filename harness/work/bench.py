@@ -22,17 +22,10 @@ from harness.sandbox.boxed_engines import Sandbox
 from harness.sandbox.launcher import Boxed
 from harness.signals import SIGKILL
 from harness.work import canonical_json, fairness, records
-from harness.work.records import (
-    NOTHING,
-    AttemptFinished,
-    BuildFinished,
-    HarnessFailed,
-    Measurements,
-)
 
 NO_SANDBOX = "off: engines ran with all rights of the person who graded"
 
-Say = Callable[[BuildFinished], object]
+Say = Callable[[records.BuildFinished], object]
 OnTest = Callable[[CaseFile, Outcome], object]
 
 
@@ -107,17 +100,19 @@ class UnitRunner:
             if built:
                 output = records.without_places(built.output, str(room), self._environment)
                 clean = built._replace(output=output)
-                say(BuildFinished(build, clean, round(time.monotonic() - begun, 6)))
+                say(records.BuildFinished(build, clean, round(time.monotonic() - begun, 6)))
             yield room, built
 
-    def nothing(self, basis: str) -> AttemptFinished:
+    def nothing(self, basis: str) -> records.AttemptFinished:
         """Return the result of a case file if there is no program."""
-        return AttemptFinished(basis, NOTHING, self._conditions(), failed=True, doubtful=False)
+        return records.AttemptFinished(
+            basis, records.NOTHING, self._conditions(), failed=True, doubtful=False
+        )
 
-    def _conditions(self) -> Measurements:
+    def _conditions(self) -> records.Measurements:
         """Return the time and conditions of a run, without what is measured of it."""
         sandbox, python = self._sandbox, self._assignment.python
-        return Measurements(
+        return records.Measurements(
             started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             pid=os.getpid(),
             alone=self._alone,
@@ -134,7 +129,7 @@ class UnitRunner:
         ends: float,
         patience: HangPolicy,
         on_test: OnTest | None = None,
-    ) -> AttemptFinished | HarnessFailed:
+    ) -> records.AttemptFinished | records.HarnessFailed:
         """Run a case file in a furnished room.
 
         ``ends``: when the budget does, monotonic. ``on_test``: is told of each test as it is
@@ -161,9 +156,9 @@ class UnitRunner:
             )
             result = run_file(case, setting)
         except (SandboxError, StarvedError) as error:
-            return HarnessFailed(basis, str(error))
+            return records.HarnessFailed(basis, str(error))
         except OSError as error:
-            return HarnessFailed(basis, f"{type(error).__name__}: {error}")
+            return records.HarnessFailed(basis, f"{type(error).__name__}: {error}")
         times = records.get_measurements(result)
         figures = conditions._replace(
             seconds=times.seconds,
@@ -188,7 +183,9 @@ class UnitRunner:
         )
         bad = (Verdict.FAILED, Verdict.NOT_RUN)
         failed = any(outcome.verdict in bad for outcome in result.outcomes)
-        return AttemptFinished(basis, canonical_json.dumps(settled), figures, failed, doubtful)
+        return records.AttemptFinished(
+            basis, canonical_json.dumps(settled), figures, failed, doubtful
+        )
 
     def launcher(
         self,

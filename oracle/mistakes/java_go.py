@@ -8,16 +8,7 @@ from oracle.answers import java_go as answers
 from oracle.games.go import EITHER_FIRST, GoGame
 from oracle.gtp import protocol
 from oracle.gtp.java_go import JavaGoSession, color_subject, move_subject, point_subject
-from oracle.mistakes.bank import (
-    Crash,
-    EnginePart,
-    Route,
-    Shelf,
-    keep_captured,
-    keep_state,
-    last_state,
-    part,
-)
+from oracle.mistakes import bank
 from oracle.position import BLACK, EMPTY, NAMES, WHITE, Point, Position, opponent, sides
 from oracle.rules import go
 from oracle.rules.flood import edge, flood, flood_diagonally, neighbours
@@ -33,20 +24,22 @@ if TYPE_CHECKING:
 
 # --- the right answers -------------------------------------------------------------------------
 
-asked_about = EnginePart(point_subject)  # the board and the point that isCaptured is asked about
-captured_stone = EnginePart(lambda _, position, point: answers.is_captured(position, point))
-captured_space = EnginePart(lambda _, position, point: answers.is_captured(position, point))
+asked_about = bank.EnginePart(
+    point_subject
+)  # the board and the point that isCaptured is asked about
+captured_stone = bank.EnginePart(lambda _, position, point: answers.is_captured(position, point))
+captured_space = bank.EnginePart(lambda _, position, point: answers.is_captured(position, point))
 # The stones that are points of a color, and the empty points, prisoners taken off.
-prisoners = EnginePart(
+prisoners = bank.EnginePart(
     lambda _, position, color: answers.prisoners_and_territory(position, color)[0]
 )
-territory = EnginePart(
+territory = bank.EnginePart(
     lambda _, position, color: answers.prisoners_and_territory(position, color)[1]
 )
-total = EnginePart(lambda _, dead, empty: dead.bit_count() + empty.bit_count())
+total = bank.EnginePart(lambda _, dead, empty: dead.bit_count() + empty.bit_count())
 
 
-@part(prisoners, territory, total)
+@bank.part(prisoners, territory, total)
 def points(session: JavaGoSession, position: Position, color: int) -> int:
     """Return the points of a color."""
     both = prisoners(session, position, color), territory(session, position, color)
@@ -54,10 +47,12 @@ def points(session: JavaGoSession, position: Position, color: int) -> int:
 
 
 # Whether a stone is legal on a board; the game asks it too, and knows ko besides.
-allowed = EnginePart(lambda _, position, point, color: answers.is_legal(position, point, color))
+allowed = bank.EnginePart(
+    lambda _, position, point, color: answers.is_legal(position, point, color)
+)
 # Whether isLegal, which sees one board, refuses a stone for ko, and whether the game does.
-ko_of_board = EnginePart(lambda _, position, point, color: False)
-ko_of_game = EnginePart(
+ko_of_board = bank.EnginePart(lambda _, position, point, color: False)
+ko_of_game = bank.EnginePart(
     lambda session, position, point, color: session.game.refusal(color, point) == "ko"
 )
 
@@ -68,7 +63,7 @@ def _is_captured(session: JavaGoSession, words: list[str]) -> str:
     return protocol.boolean(kind(session, position, point))
 
 
-def _is_allowed(ko: EnginePart) -> Command:
+def _is_allowed(ko: bank.EnginePart) -> Command:
     """Return the command that tells whether a stone is legal."""
 
     def answer(session: JavaGoSession, words: list[str]) -> str:
@@ -78,15 +73,15 @@ def _is_allowed(ko: EnginePart) -> Command:
     return answer
 
 
-SHELF = Shelf(
+SHELF = bank.Shelf(
     "java-go",
     {
-        "is_captured": Route(_is_captured, (asked_about, captured_stone, captured_space)),
-        "score": Route(
+        "is_captured": bank.Route(_is_captured, (asked_about, captured_stone, captured_space)),
+        "score": bank.Route(
             lambda session, words: str(points(session, *color_subject(session, words))), (points,)
         ),
-        "is_legal": Route(_is_allowed(ko_of_board), (ko_of_board, allowed)),
-        "can_play": Route(_is_allowed(ko_of_game), (ko_of_game, allowed)),
+        "is_legal": bank.Route(_is_allowed(ko_of_board), (ko_of_board, allowed)),
+        "can_play": bank.Route(_is_allowed(ko_of_game), (ko_of_game, allowed)),
     },
 )
 mistake = SHELF.mistake
@@ -168,7 +163,7 @@ def is_captured_changes_the_board(right: Command, session: JavaGoSession, words:
     answer = right(session, words)
     position, point = point_subject(session, words)
     if answer == "true":
-        last_state(session).position = position.place(point, EMPTY)
+        bank.last_state(session).position = position.place(point, EMPTY)
     return answer
 
 
@@ -179,7 +174,7 @@ def is_captured_reads_past_column_0(
     """As if there were a column before the first: the program ends with an error."""
     _, (_, column) = point_subject(session, words)
     if column == 0:
-        raise Crash("Index -1 out of bounds")
+        raise bank.Crash("Index -1 out of bounds")
     return right(session, words)
 
 
@@ -188,7 +183,7 @@ def rows_and_columns_exchanged(session: JavaGoSession, words: list[str]) -> tupl
     """As if x were the row and y the column."""
     position, (row, column) = point_subject(session, words)
     if (column, row) not in position.grid:
-        raise Crash(f"Index {max(row, column)} out of bounds")
+        raise bank.Crash(f"Index {max(row, column)} out of bounds")
     return position, (column, row)
 
 
@@ -241,7 +236,7 @@ def score_changes_the_board(right: Command, session: JavaGoSession, words: list[
     position, color = color_subject(session, words)
     prisoners, _ = answers.prisoners_and_territory(position, color)
     theirs = position.stones(opponent(color)) & ~prisoners
-    last_state(session).position = position.with_stones(opponent(color), theirs)
+    bank.last_state(session).position = position.with_stones(opponent(color), theirs)
     return answer
 
 
@@ -338,7 +333,7 @@ def ko_on_the_bare_board(
 
 SHELF.add_rows(
     ("play", "captured-stones-stay-on-board",
-     "As if captured stones stayed on the board of the game.", keep_captured),
+     "As if captured stones stayed on the board of the game.", bank.keep_captured),
 )  # fmt: skip
 
 
@@ -359,7 +354,7 @@ def captures_of_the_other_color(right: Command, session: JavaGoSession, words: l
 SHELF.add(
     "captures-kept-in-new-game",
     "As if prisoners of one game were kept in the next.",
-    dict.fromkeys(("clear_board", "boardsize"), keep_state("prisoners")),
+    dict.fromkeys(("clear_board", "boardsize"), bank.keep_state("prisoners")),
 )
 
 

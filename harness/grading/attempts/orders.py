@@ -16,30 +16,22 @@ from harness.grading.ledger.ledger import Lease, Ledger
 from harness.options import BoxLimits
 from harness.records import CaseFile
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, unit_worker
+from harness.work import canonical_json, records, unit_worker
 from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Level, Sha256
 from harness.work.crew import Crew, Ends
-from harness.work.records import (
-    AttemptEvent,
-    Environment,
-    Measurements,
-    ProgressEvent,
-    UnitCase,
-    WorkUnit,
-)
 
 
 class GradingListener:
     """A listener to the events of a grading; this one ignores them."""
 
-    def on_event(self, unit: WorkUnit, event: AttemptEvent) -> None:
+    def on_event(self, unit: records.WorkUnit, event: records.AttemptEvent) -> None:
         """Take in what a worker says."""
 
-    def on_progress(self, unit: WorkUnit, event: ProgressEvent) -> None:
+    def on_progress(self, unit: records.WorkUnit, event: records.ProgressEvent) -> None:
         """Take note of what runs now; where engines run elsewhere, nothing is told of it."""
 
-    def on_time(self, under_way: Sequence[WorkUnit]) -> None:
+    def on_time(self, under_way: Sequence[records.WorkUnit]) -> None:
         """Take note that time goes by; called several times a second, between two events."""
 
 
@@ -48,7 +40,7 @@ class GradingListener:
 
 def ran_on(figures: Iterable[str]) -> set[str]:
     """Return the machines of a cluster that gave results; ``figures``: of these."""
-    return {canonical_json.loads(Measurements, one).machine for one in figures} - {""}
+    return {canonical_json.loads(records.Measurements, one).machine for one in figures} - {""}
 
 
 def withdraw(ledger: Ledger, bases: Iterable[str], set_aside: "SetAside") -> list[str]:
@@ -144,10 +136,10 @@ class OtherMachines(Protocol):
 
     def run(
         self,
-        units: Sequence[WorkUnit],
+        units: Sequence[records.WorkUnit],
         store: Path,
         context: "GradingContext",
-        on_event: Callable[[int, AttemptEvent], None],
+        on_event: Callable[[int, records.AttemptEvent], None],
         on_time: Callable[[list[int]], None],
     ) -> Ends:
         """Do units; see :class:`harness.work.crew.Crew`; ``store``: of their case files."""
@@ -208,9 +200,9 @@ class Orders:
 
     def run(
         self,
-        units: Sequence[WorkUnit],
+        units: Sequence[records.WorkUnit],
         workers: int,
-        on_event: Callable[[int, AttemptEvent | ProgressEvent], None],
+        on_event: Callable[[int, records.AttemptEvent | records.ProgressEvent], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
         *,
         shared: bool = False,
@@ -224,7 +216,7 @@ class Orders:
         for sha256 in {case.sha256 for unit in units for case in unit.cases}:
             if not (store / sha256).exists():
                 (store / sha256).write_bytes(self._content_of(sha256))
-        environment = Environment(
+        environment = records.Environment(
             Level(self._level), context.assignment.python, (*context.hidden, str(store))
         )
         ordered = [
@@ -238,7 +230,9 @@ class Orders:
         return crew.results()  # type: ignore[return-value]
 
 
-def unit_case(basis: str, case: CaseFile, content: bytes, *, is_image: bool = False) -> UnitCase:
+def unit_case(
+    basis: str, case: CaseFile, content: bytes, *, is_image: bool = False
+) -> records.UnitCase:
     """Return a case file of a unit; ``case``: by its real path.
 
     Beside it are the files that its commands name, such as records and boards.
@@ -252,7 +246,7 @@ def unit_case(basis: str, case: CaseFile, content: bytes, *, is_image: bool = Fa
         if ".." not in Path(word).parts and (path.parent / word).is_file()
     )
     sha256 = Sha256(hashlib.sha256(content).hexdigest())
-    return UnitCase(basis, path.name, sha256, beside, str(path.parent), is_image)
+    return records.UnitCase(basis, path.name, sha256, beside, str(path.parent), is_image)
 
 
 # --- for what is done in this process and its forks --------------------------------------------

@@ -18,19 +18,10 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import chains, places, sqlite_file
+from harness.grading.ledger import chains, ledger_tables, places, sqlite_file
 from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, Seal, SignedRow
 from harness.grading.ledger.ledger import Ledger, Run
 from harness.grading.ledger.ledger_server import LedgerDatabase
-from harness.grading.ledger.ledger_tables import (
-    ATTEMPT,
-    CONTENT,
-    DIGEST,
-    LINK,
-    METADATA,
-    SIGNER,
-    WITHDRAWN,
-)
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 
 _MAGIC = b"SQLite format 3\0"
@@ -85,7 +76,7 @@ class _Damaged:
     def _key(self, place: LedgerFile | ServerPlace) -> Seal:
         name = ""
         with contextlib.suppress(*_UNREADABLE):
-            name = str(self._db.execute(select(SIGNER.c.name)).scalar() or "")
+            name = str(self._db.execute(select(ledger_tables.SIGNER.c.name)).scalar() or "")
         found = chains.read(place.key(name))
         if found is None:
             raise LedgerError(
@@ -113,8 +104,8 @@ class _Damaged:
         return sorted(found.values(), key=lambda one: one.link)
 
     def _read(self, table: str) -> Iterator[SignedRow]:
-        found = METADATA.tables[table]
-        names = (*chains.get_own_signed_columns(table), LINK, DIGEST)
+        found = ledger_tables.METADATA.tables[table]
+        names = (*chains.get_own_signed_columns(table), ledger_tables.LINK, ledger_tables.DIGEST)
         query = select(*(found.c[name] for name in names)).select_from(found)
         keys = [found.c[name] for name in KEYS[table]]
         for order in (keys, [key.desc() for key in keys]):
@@ -155,7 +146,9 @@ class _Damaged:
         """Yield the contents of case files that are what their names say."""
         for sha256 in {row.values[4] for row in self.rows("case_file")}:
             with contextlib.suppress(*_UNREADABLE):
-                query = select(CONTENT.c.bytes).where(CONTENT.c.sha256 == sha256)
+                query = select(ledger_tables.CONTENT.c.bytes).where(
+                    ledger_tables.CONTENT.c.sha256 == sha256
+                )
                 for (content,) in self._db.execute(query):
                     if not self.checked or hashlib.sha256(content).hexdigest() == sha256:
                         yield str(sha256), content
@@ -341,7 +334,7 @@ class _Salvage:
         self._into.chains.extend("run", [(one, *empty) for one in sorted(given - known, key=str)])
         contents = dict(self._found.contents())
         rows = [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
-        self._into.database.insert_new(CONTENT, rows)
+        self._into.database.insert_new(ledger_tables.CONTENT, rows)
         self._keep("case_file", lambda row: row.values[0] in known and row.values[4] in contents)
         self._keep("submission", lambda row: row.values[0] in known)
         self._keep("wanted", lambda row: row.values[0] in known)
@@ -364,7 +357,7 @@ class _Salvage:
         names = ("basis", *PLANNED)
         wanted = [row.values[1:] for row in self._rows["wanted"]]
         self._into.database.insert_new(
-            ATTEMPT, [dict(zip(names, one, strict=True)) for one in wanted]
+            ledger_tables.ATTEMPT, [dict(zip(names, one, strict=True)) for one in wanted]
         )
         return {one[0] for one in wanted}
 
@@ -384,9 +377,11 @@ class _Salvage:
         self._append("result")
         text = SIGNED["result"].index("result")
         for row in self._rows["result"]:
-            if row.values[last] or row.values[text] == WITHDRAWN:
+            if row.values[last] or row.values[text] == ledger_tables.WITHDRAWN:
                 state = "done" if row.values[last] else "waiting"
-                query = update(ATTEMPT).where(ATTEMPT.c.basis == row.values[0])
+                query = update(ledger_tables.ATTEMPT).where(
+                    ledger_tables.ATTEMPT.c.basis == row.values[0]
+                )
                 self._db.execute(query.values(state=state))
 
     def _append(self, table: str) -> None:
