@@ -227,7 +227,7 @@ def _words_of_set(items: Sequence[tuple[Any, Any]]) -> _Words:
 
 def _branch(value: tuple[Any, Sequence[Any]]) -> _Words:
     ways = [_sequence(way) for way in value[1]]
-    texts = [text for way in ways for text in way.texts]
+    texts = list(dict.fromkeys(text for way in ways for text in way.texts))
     return _Words(texts[:_MOST], all(way.complete for way in ways) and len(texts) <= _MOST)
 
 
@@ -244,7 +244,7 @@ def _repeat(value: tuple[int, int, Any]) -> _Words:
         if count >= least:
             found.append(times)
         times = _join(times, once)
-    texts = [text for one in found for text in one.texts]
+    texts = list(dict.fromkeys(text for one in found for text in one.texts))
     return _Words(texts[:_MOST], all(one.complete for one in found) and len(texts) <= _MOST)
 
 
