@@ -86,7 +86,6 @@ def suite_of(address: str) -> SuitePlace:
 
 
 def _parts(form: re.Pattern[str], address: str, kind: str, example: str) -> dict[str, str]:
-    """Return the named parts of the address of a page."""
     found = form.fullmatch(address)
     if found is None:
         raise UsageError(

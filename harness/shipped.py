@@ -1,7 +1,5 @@
 """The cases that ship, by name: ``go-scoring``, ``go-scoring/thorough``, ``go-scoring/area``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

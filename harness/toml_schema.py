@@ -5,8 +5,6 @@ keys of the schema, or an :class:`~harness.errors.AssignmentError` with the file
 found and what is expected.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -24,11 +22,11 @@ class KeyPlace(NamedTuple):
     file: str
     key: str = ""
 
-    def at(self, key: str) -> KeyPlace:
+    def at(self, key: str) -> "KeyPlace":
         """Return the place of a key in the table at this place."""
         return KeyPlace(self.file, f"{self.key}.{key}" if self.key else key)
 
-    def item(self, index: int) -> KeyPlace:
+    def item(self, index: int) -> "KeyPlace":
         """Return the place of an item of the list at this place, counted from 1."""
         return KeyPlace(self.file, f"{self.key}[{index + 1}]")
 

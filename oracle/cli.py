@@ -4,8 +4,6 @@ A start costs an engine more than all its answers, so ``gtp-oracle gtp`` must no
 the other commands need.
 """
 
-from __future__ import annotations
-
 import sys
 
 from oracle import interrupts
@@ -100,7 +98,7 @@ def _answer(argv: list[str]) -> int:
     return _run(lambda arguments: questions.main(name, arguments), rest)
 
 
-def _run(command: Callable[[list[str]], int], arguments: list[str]) -> int:
+def _run(command: "Callable[[list[str]], int]", arguments: list[str]) -> int:
     try:
         interrupts.reinstall_sigint()
         status = command(arguments)

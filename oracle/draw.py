@@ -1,7 +1,5 @@
 """Boards as pictures: one :class:`Diagram`, drawn as ASCII, Unicode or SVG."""
 
-from __future__ import annotations
-
 from oracle.position import BLACK, EMPTY, GTP_LETTERS, WHITE, Grid, Move, Point, Position, vertex
 
 
@@ -24,7 +22,7 @@ class Diagram:
         caption: str = "",
         letters: str = GTP_LETTERS,
         *,
-        course: PositionCourse | None = None,
+        course: "PositionCourse | None" = None,
     ) -> None:
         self.position = position
         self.last = last
@@ -33,7 +31,7 @@ class Diagram:
         self.letters = letters
         self.course = course
 
-    def with_marks(self, marks: dict[Point, str]) -> Diagram:
+    def with_marks(self, marks: dict[Point, str]) -> "Diagram":
         """Return the same picture with other marks."""
         return Diagram(
             self.position, self.last, marks, self.caption, self.letters, course=self.course

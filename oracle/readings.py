@@ -17,7 +17,6 @@ from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.errors import GtpError, VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, is_usual, policy_subject, policy_text
-from oracle.gtp.protocol import Engine
 from oracle.position import BLACK, WHITE, color_of, opponent, parse_vertex, vertex
 from oracle.rules.gomoku import fives
 
@@ -63,7 +62,7 @@ class Reading:
         fitting = [one for one in self.assignments if ASSIGNMENTS[one] == game]
         return (*fitting, *self.assignments)[0]
 
-    def engine(self, assignment: str, seed: int = 0, playouts: int = 10) -> Engine:
+    def engine(self, assignment: str, seed: int = 0, playouts: int = 10) -> protocol.Engine:
         """Return an engine that reads an assignment so; its other commands are the right ones."""
         engine = engine_for(assignment, seed, playouts)
         right = engine.commands
@@ -76,12 +75,12 @@ class Reading:
 class _Unnumbered(Reading):
     """The reading of engines that never repeat the id of a command."""
 
-    def engine(self, assignment: str, seed: int = 0, playouts: int = 10) -> Engine:
+    def engine(self, assignment: str, seed: int = 0, playouts: int = 10) -> protocol.Engine:
         engine = super().engine(assignment, seed, playouts)
         return _WithoutIds(engine.session)
 
 
-class _WithoutIds(Engine):
+class _WithoutIds(protocol.Engine):
     __slots__ = ()
 
     def handle(self, line: str) -> str:

@@ -4,8 +4,6 @@ A symmetry is a number from 0 to 7, the sum of what it does, in this order: 1 ex
 right, 2 bottom and top, 4 rows and columns. 0 leaves everything where it is.
 """
 
-from __future__ import annotations
-
 from oracle.position import Grid, Point, Position, grid
 
 TYPE_CHECKING = False

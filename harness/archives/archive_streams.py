@@ -153,12 +153,10 @@ class _Gzip:
 
     @property
     def eof(self) -> bool:
-        """Whether its stream has ended."""
         return self._inner.eof
 
     @property
     def unused_data(self) -> bytes:
-        """Input that followed the end."""
         return self._inner.unused_data
 
     @property

@@ -4,8 +4,6 @@
 talks nonsense is an error of the harness, whatever made it so, and costs no mark.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select
@@ -72,7 +70,7 @@ class ConfinedReader:
                 process.wait()
                 self._server = None
 
-    def _begin(self, file: BinaryIO, request: Request) -> _Pipe:
+    def _begin(self, file: BinaryIO, request: Request) -> "_Pipe":
         ours, theirs = os.pipe()
         try:
             self._send(request.pack(), [file.fileno(), theirs])
@@ -100,7 +98,7 @@ class ConfinedReader:
         raise BrokenPipeError("the reader of archives cannot be started")
 
 
-def _hear(pipe: _Pipe, most: int) -> Iterator[ArchiveMember]:
+def _hear(pipe: "_Pipe", most: int) -> Iterator[ArchiveMember]:
     with contextlib.closing(pipe):
         yield from read_members(pipe.take, most)
 

@@ -11,8 +11,6 @@ A reader that an archive has taken over can say what it likes. So names are chec
 them, bytes are counted, and all that is not of this form is an error of ours.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import json
@@ -165,7 +163,7 @@ class Request(NamedTuple):
         return json.dumps([self.limits, self.seconds]).encode()
 
     @staticmethod
-    def unpack(message: bytes) -> Request:
+    def unpack(message: bytes) -> "Request":
         """Return the request of a message."""
         allowed, seconds = json.loads(message)
         return Request(IntakeLimits(*allowed), seconds)

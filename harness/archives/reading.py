@@ -8,8 +8,6 @@ GNU tar manual, "Basic Tar Format"; of zip, APPNOTE.TXT, ".ZIP File Format Speci
 (general format) and 4.4 (fields).
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import struct
@@ -262,7 +260,6 @@ class _End(NamedTuple):
 
 
 def _end_record(file: BinaryIO) -> _End:
-    """Return what the record at the file's end says."""
     total = file.seek(0, os.SEEK_END)
     file.seek(max(0, total - _LONGEST_COMMENT - _END.size))
     tail = file.read()
@@ -343,7 +340,7 @@ def _unpack(file: BinaryIO, entry: _ZipEntry, start: int) -> Iterator[bytes]:
         yield from [data] if entry.method == _STORED else _inflate(stream, data, entry.name)
 
 
-def _inflate(stream: zlib._Decompress, data: bytes, name: str) -> Iterator[bytes]:
+def _inflate(stream: "zlib._Decompress", data: bytes, name: str) -> Iterator[bytes]:
     piece = b""
     while data or len(piece) == PIECE:  # a full piece may not have been all of it
         try:

@@ -25,7 +25,6 @@ from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import usual
 from harness.clock_changes import to_seconds
 from harness.declared import declaration as declared
-from harness.declared.declaration import Declaration
 from harness.engine import translation
 from harness.environments import interpreters
 from harness.environments.interpreters import EnginePython
@@ -150,7 +149,7 @@ class Assignment(NamedTuple):
     does_not_run: Fraction  # points of a submission whose engine never answers
     build: BuildSteps | None = None  # None if there is nothing to be built
     adapter: Adapter | None = None  # None: the engine speaks GTP itself
-    declaration: Declaration | None = None  # of a game of the teacher's own
+    declaration: declared.Declaration | None = None  # of a game of the teacher's own
     # The path of a table: how the words of submissions differ from those of the case files.
     translate: str = ""
     python: EnginePython | None = None  # what engines get on this machine, once that is chosen
@@ -267,7 +266,7 @@ class Assignment(NamedTuple):
 @cache
 def _load_declared(
     key: str,
-    declaration: Declaration,
+    declaration: declared.Declaration,
     place: Path,
     words: tuple[str, ...],
     state: Sequence[object],

@@ -5,8 +5,6 @@ submission's folder; afterwards nothing can. That they fail is the submission's 
 compiler's words; that a compiler or the sandbox is missing is the harness's, an exception.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -28,8 +26,7 @@ from harness.errors import SandboxError, UsageError
 from harness.options import GIB, BoxLimits
 from harness.records import Build
 from harness.sandbox import levels, untrusted_folders, view
-from harness.sandbox.boxed_engines import BoxedEngine
-from harness.sandbox.launcher import BoxLauncher
+from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.text import some
 from oracle.sentences import listing
 
@@ -64,7 +61,7 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
     return built
 
 
-def _steps(assignment: Assignment, stage: Path, scratch: Path, room: BuildPlace) -> Build:
+def _steps(assignment: Assignment, stage: Path, scratch: Path, room: "BuildPlace") -> Build:
     limits, folder = assignment.build, stage / assignment.archive.folder
     assert limits is not None
     if limits.files and not any((folder / name).is_file() for name in limits.files):
@@ -132,7 +129,7 @@ def _open_to_all(folder: Path) -> None:
 
 
 def _run(
-    room: BuildPlace, words: list[str], folder: Path, scratch: Path, limits: BuildSteps
+    room: "BuildPlace", words: list[str], folder: Path, scratch: Path, limits: BuildSteps
 ) -> tuple[str, str]:
     """Run one step; return what it wrote, and why it failed, if it did."""
     engine = room.start(["/bin/sh", "-c", _TURN, *words], folder, scratch)
@@ -209,11 +206,11 @@ class _BuildBox:
         seen = view.of_program(words, str(folder), beside, view.own_folders(), str(folder))
         writable = (str(folder), str(scratch))
         seen = seen._replace(writable=writable, copied=())
-        return BoxedEngine(self._boxes.start(seen, words))
+        return self._boxes.start(seen, words)
 
     def end(self, engine: StartedEngine) -> None:
-        assert isinstance(engine, BoxedEngine)
-        end = engine.box.close()
+        assert isinstance(engine, Boxed)
+        end = engine.close()
         if end.unstarted:
             raise SandboxError(f"a build step could not be executed ({end.unstarted})")
 

@@ -1,7 +1,5 @@
 """The files of a submission, compared with what its assignment asks for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath

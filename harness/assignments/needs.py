@@ -1,7 +1,5 @@
 """The programs that an assignment needs on a machine, and the Python that its engines get."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ archive named after the assignment's folder; a point for the public tests, one m
 ones if there are any.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A submitted archive, looked into, and the new folder in which a submission is run."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -15,7 +13,6 @@ from harness.archives import archive
 from harness.archives.archive import place
 from harness.assignments import contents as misplaced
 from harness.assignments.assignment import Assignment
-from harness.assignments.contents import SortedFiles, sort_files
 from harness.errors import ArchiveError, UsageError
 from harness.sandbox import untrusted_folders
 
@@ -112,7 +109,7 @@ class InspectedArchive(NamedTuple):
 
     contents: archive.Contents
     root: str  # what the names of the submission's own files begin with
-    found: SortedFiles
+    found: misplaced.SortedFiles
     remarks: tuple[str, ...]  # sentences about the archive and its folder
 
     @property
@@ -135,15 +132,15 @@ def inspect_archive(path: str, assignment: Assignment, name: str = "") -> Inspec
         raise ArchiveError(message, error.member) from None
     names = [file.name for file in contents.files]
     # Junk does not decide where the folder is.
-    junk = set(sort_files(names, "", assignment.files).left_out)
+    junk = set(misplaced.sort_files(names, "", assignment.files).left_out)
     seen = [one for one in names if one not in junk]
     placing = place(seen or names, assignment.archive.folder)
-    found = sort_files(names, placing.root, assignment.files)
+    found = misplaced.sort_files(names, placing.root, assignment.files)
     remarks = (*contents.remarks, *filter(None, [placing.remark]))
     return InspectedArchive(contents, placing.root, found, remarks)
 
 
-def changes(path: str, files: SortedFiles, name: str, overlay: Path) -> list[str]:
+def changes(path: str, files: misplaced.SortedFiles, name: str, overlay: Path) -> list[str]:
     """Return which files of the course's folder ``name`` came along in an archive, and changed.
 
     ``overlay``: the course folder.

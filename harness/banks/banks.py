@@ -86,9 +86,9 @@ def read(folder: Path) -> Bank:
         raise UsageError(f"cannot read {path}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", str(path)) from None
-    values = toml_schema.read_table(table, _SCHEMA, KeyPlace(str(path)))
-    bank = Bank(values["assignment"], values["engine"], values["left_out"])
     place = KeyPlace(str(path))
+    values = toml_schema.read_table(table, _SCHEMA, place)
+    bank = Bank(values["assignment"], values["engine"], values["left_out"])
     names = [one.name for one in bank.entries]
     for number, one in enumerate(bank.entries):
         here = place.at("engine").item(number)
@@ -103,8 +103,17 @@ def read(folder: Path) -> Bank:
 
 def write(folder: Path, bank: Bank) -> None:
     """Write the file of a bank."""
+    lines = [_HEADING]
+    if bank.assignment:
+        lines.append(f"assignment = {_text(bank.assignment)}\n")
+    for one in bank.entries:
+        lines.append("\n[[engine]]\n")
+        lines += [f"{key} = {_text(value)}\n" for key, value in one._asdict().items() if value]
+    if bank.left_out:
+        lines.append("\n[left_out] # why, and how many\n")
+        lines += [f"{_text(why)} = {count}\n" for why, count in sorted(bank.left_out.items())]
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / FILE).write_text("".join(_lines(bank)), encoding="utf-8")
+    (folder / FILE).write_text("".join(lines), encoding="utf-8")
 
 
 def add_files(folder: Path, name: str, files: Mapping[str, bytes], run: frozenset[str]) -> None:
@@ -122,18 +131,6 @@ def keep_course(folder: Path, overlay: Path | None) -> None:
     if overlay and not (folder / COURSE).exists():
         left_out = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
         shutil.copytree(overlay, folder / COURSE, ignore=left_out)
-
-
-def _lines(bank: Bank) -> Iterator[str]:
-    yield _HEADING
-    if bank.assignment:
-        yield f"assignment = {_text(bank.assignment)}\n"
-    for one in bank.entries:
-        yield "\n[[engine]]\n"
-        yield from (f"{key} = {_text(value)}\n" for key, value in one._asdict().items() if value)
-    if bank.left_out:
-        yield "\n[left_out] # why, and how many\n"
-        yield from (f"{_text(why)} = {count}\n" for why, count in sorted(bank.left_out.items()))
 
 
 def _text(value: str) -> str:
@@ -213,8 +210,15 @@ class EngineAsker:
 
     def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
         """Return what an engine did in each file; raises as :meth:`find_failed`."""
-        if not self._is_proven and self._options.sandbox != "off":
-            self._prove()
+        wanted = self._options.sandbox
+        if not self._is_proven and wanted != "off":
+            # Proves the level of all runs: to do so for each takes longer than a short case file.
+            from harness.sandbox import levels
+
+            level = levels.strongest() if wanted == "auto" else levels.make_proven(int(wanted))
+            with closing(level) as proven:
+                self._options = self._options._replace(sandbox=str(proven.level))
+            self._is_proven = True
         options = self._options._replace(
             folder=engine.folder, submission=engine.submission, show=engine.shown
         )
@@ -229,17 +233,6 @@ class EngineAsker:
             told = result.faults[0].partition("\n")[0]
             raise SandboxError(f"{engine.name} could not be asked: {told}")
         return result.files
-
-    def _prove(self) -> None:
-        """Prove the level of all runs: to do so for each takes longer than a short case file."""
-        from harness.sandbox import levels
-
-        wanted = self._options.sandbox
-        with closing(
-            levels.strongest() if wanted == "auto" else levels.make_proven(int(wanted))
-        ) as proven:
-            self._options = self._options._replace(sandbox=str(proven.level))
-        self._is_proven = True
 
 
 def find_failing(
@@ -318,18 +311,15 @@ class EngineBench:
         cases = [self._case(text, number) for number, text in enumerate(texts)]
         found: dict[str, dict[int, int]] = {case.path: {} for case in cases}
         for place, engine in enumerate(self.engines):
-            for path, line in (
-                self._asker.find_failed(cases, engine) if engine_bits >> place & 1 else ()
-            ):
-                found[path][line] = found[path].get(line, 0) | 1 << place
+            if engine_bits >> place & 1:
+                for path, line in self._asker.find_failed(cases, engine):
+                    found[path][line] = found[path].get(line, 0) | 1 << place
         return list(found.values())
 
     def find_caught(self, cases: Sequence[CaseFile]) -> int:
         """Return the engines that case files catch, as bits."""
-        failed = (
-            self._asker.find_failed(cases, engine) if cases else () for engine in self.engines
-        )
-        return sum(1 << place for place, lines in enumerate(failed) if lines)
+        asked = enumerate(self.engines if cases else ())
+        return sum(1 << place for place, one in asked if self._asker.find_failed(cases, one))
 
     def list_caught(self, cases: Sequence[CaseFile]) -> list[int]:
         """Return of each case file the engines that it catches, as bits."""

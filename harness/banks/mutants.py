@@ -5,11 +5,11 @@ from the program says nothing of its worth: many are equivalent to it, and many 
 """
 
 import ast
-import contextlib
 import copy
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
@@ -44,7 +44,6 @@ _COUNTED: Mapping[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }
-_Change = Callable[[ast.AST], None]
 
 
 class Mutant(NamedTuple):
@@ -72,7 +71,12 @@ def mutants(files: Mapping[str, str], count: int, seed: int) -> list[Mutant]:
     A file that is not Python gives none.
     """
     trees = {name: tree for name, text in sorted(files.items()) if (tree := _parse(text))}
-    sites = [site for name, tree in trees.items() for site in _sites(name, tree)]
+    sites = [
+        _Site(name, number, kind, getattr(node, "lineno", 0))
+        for name, tree in trees.items()
+        for number, node in enumerate(ast.walk(tree))
+        for kind, _ in enumerate(_changes(node))
+    ]
     Random(seed).shuffle(sites)
     found: dict[str, Mutant] = {}
     written = {name: ast.unparse(tree) for name, tree in trees.items()}
@@ -94,12 +98,6 @@ def _parse(text: str) -> ast.Module | None:
         return None
 
 
-def _sites(name: str, tree: ast.Module) -> Iterator[_Site]:
-    for number, node in enumerate(ast.walk(tree)):
-        for kind, _ in enumerate(_changes(node)):
-            yield _Site(name, number, kind, getattr(node, "lineno", 0))
-
-
 def _name(site: _Site) -> str:
     digest = sha256(repr(site[:3]).encode()).hexdigest()[:6]
     return f"line-{site.line}-{digest}"
@@ -109,7 +107,7 @@ def _apply(tree: ast.Module, site: _Site) -> str:
     """Return the source of the program with the change of a site."""
     changed = copy.deepcopy(tree)
     node = list(ast.walk(changed))[site.number]
-    _changes(node)[site.kind](node)
+    _changes(node)[site.kind]()
     return ast.unparse(ast.fix_missing_locations(changed))
 
 
@@ -128,123 +126,42 @@ def _short(line: str) -> str:
 # --- changes -----------------------------------------------------------------------------------
 
 
-def _changes(node: ast.AST) -> Sequence[_Change]:
+def _changes(node: ast.AST) -> list[Callable[[], None]]:
     """Return what can be done to a node; each changes it in place."""
-    for kind, changes in _CHANGES.items():
-        if isinstance(node, kind):
-            return changes(node)
-    return []
-
-
-def _compare(place: int) -> _Change:
-    def change(node: ast.AST) -> None:
-        assert isinstance(node, ast.Compare)
-        node.ops[place] = _COMPARED[type(node.ops[place])]()
-
-    return change
-
-
-def _other_word(node: ast.AST) -> None:
-    assert isinstance(node, ast.BoolOp)
-    node.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-
-
-def _without(place: int) -> _Change:
-    """Forget one of several conditions: the commonest of mistakes."""
-
-    def change(node: ast.AST) -> None:
-        assert isinstance(node, ast.BoolOp)
-        del node.values[place]
-
-    return change
-
-
-def _count(node: ast.AST) -> None:
-    assert isinstance(node, ast.BinOp | ast.AugAssign)
-    node.op = _COUNTED[type(node.op)]()
-
-
-def _twice_not(node: ast.AST) -> None:
-    assert isinstance(node, ast.UnaryOp)
-    node.operand = ast.UnaryOp(ast.Not(), node.operand)
-
-
-def _constant(node: ast.AST) -> list[_Change]:
-    assert isinstance(node, ast.Constant)
-    if isinstance(node.value, bool):
-        return [_make_setter(not node.value)]
-    if isinstance(node.value, int):
-        return [_make_setter(node.value + 1), _make_setter(node.value - 1)]
-    return []
-
-
-def _make_setter(value: object) -> _Change:
-    def change(node: ast.AST) -> None:
-        assert isinstance(node, ast.Constant)
-        node.value = value  # type: ignore[assignment]
-
-    return change
-
-
-def _negate(node: ast.AST) -> None:
-    assert isinstance(node, ast.If | ast.While)
-    node.test = ast.UnaryOp(ast.Not(), node.test)
+    found: list[Callable[[], None]] = []
+    match node:
+        case ast.Compare(ops=ops):
+            places = [place for place, one in enumerate(ops) if type(one) in _COMPARED]
+            found = [partial(ops.__setitem__, n, _COMPARED[type(ops[n])]()) for n in places]
+        case ast.BoolOp(op=op, values=values):
+            other = ast.Or() if isinstance(op, ast.And) else ast.And()
+            # To forget one of several conditions is the commonest of mistakes.
+            forget = [partial(values.__delitem__, place) for place in range(len(values))]
+            found = [partial(setattr, node, "op", other), *forget]
+        case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in _COUNTED:
+            found = [partial(setattr, node, "op", _COUNTED[type(op)]())]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            found = [partial(setattr, node, "operand", ast.UnaryOp(ast.Not(), operand))]
+        case ast.Constant(value=bool(value)):
+            found = [partial(setattr, node, "value", not value)]
+        case ast.Constant(value=int(value)):
+            found = [partial(setattr, node, "value", other) for other in (value + 1, value - 1)]
+        case ast.If(test=test) | ast.While(test=test):
+            found = [partial(setattr, node, "test", ast.UnaryOp(ast.Not(), test))]
+        case ast.FunctionDef(body=body) | ast.For(body=body) | ast.With(body=body):
+            places = [place for place, one in enumerate(body) if _can_go(one)]
+            found = [partial(body.__setitem__, place, ast.Pass()) for place in places]
+    return found
 
 
 def _can_go(node: ast.stmt) -> bool:
     """Whether a statement can be forgotten, and the program be one still."""
-    return isinstance(node, ast.Expr | ast.AugAssign | ast.If | ast.Return) and not (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    )
-
-
-def _make_dropper(place: int) -> _Change:
-    def change(node: ast.AST) -> None:
-        assert isinstance(node, ast.FunctionDef | ast.For | ast.With)
-        node.body[place] = ast.Pass()
-
-    return change
-
-
-def _comparisons(node: ast.AST) -> list[_Change]:
-    assert isinstance(node, ast.Compare)
-    return [_compare(place) for place, one in enumerate(node.ops) if type(one) in _COMPARED]
-
-
-def _conditions(node: ast.AST) -> list[_Change]:
-    assert isinstance(node, ast.BoolOp)
-    return [_other_word, *(_without(place) for place in range(len(node.values)))]
-
-
-def _counts(node: ast.AST) -> list[_Change]:
-    assert isinstance(node, ast.BinOp | ast.AugAssign)
-    return [_count] if type(node.op) in _COUNTED else []
-
-
-def _negations(node: ast.AST) -> list[_Change]:
-    assert isinstance(node, ast.UnaryOp)
-    return [_twice_not] if isinstance(node.op, ast.Not) else []
-
-
-def _statements(node: ast.AST) -> list[_Change]:
-    assert isinstance(node, ast.FunctionDef | ast.For | ast.With)
-    return [_make_dropper(place) for place, one in enumerate(node.body) if _can_go(one)]
-
-
-# By the type of a node, what can be done to one.
-_CHANGES: Mapping[type[ast.AST], Callable[[ast.AST], Sequence[_Change]]] = {
-    ast.Compare: _comparisons,
-    ast.BoolOp: _conditions,
-    ast.BinOp: _counts,
-    ast.AugAssign: _counts,
-    ast.UnaryOp: _negations,
-    ast.Constant: _constant,
-    ast.If: lambda node: [_negate],
-    ast.While: lambda node: [_negate],
-    ast.FunctionDef: _statements,
-    ast.For: _statements,
-    ast.With: _statements,
-}
+    match node:
+        case ast.Expr(value=ast.Constant()):
+            return False
+        case ast.Expr() | ast.AugAssign() | ast.If() | ast.Return():
+            return True
+    return False
 
 
 # --- Mutants of a reference as engines: each in a copy of the reference's folder with one change -
@@ -262,44 +179,33 @@ def mutant_engines(command: str, count: int, seed: int, room: Path) -> list[Wron
         UsageError: it names none.
     """
     words = as_typed(split_program(command))
-    place = next(
-        (n for n, word in enumerate(words) if (word.endswith(".py") and Path(word).is_file())),
-        None,
-    )
+    named = (n for n, word in enumerate(words) if word.endswith(".py") and Path(word).is_file())
+    place = next(named, None)
     if place is None:
         raise UsageError(f"mutants are made of a program in Python, and {command!r} names none")
     program = Path(words[place])
-    found = mutants(_own_files(program), count, seed)
-    return [_engine(one, words, place, room) for one in found]
-
-
-def _own_files(program: Path) -> dict[str, str]:
-    """Return a program and what it imports of its own folder, by name."""
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}  # the program, and what it imports of its own folder
     waiting = [program.name]
     while waiting:
         name = waiting.pop()
         path = program.parent / name
-        if name not in found and path.is_file():
-            found[name] = path.read_text(encoding="utf-8", errors="surrogateescape")
-            waiting += [f"{one}.py" for one in _find_imported_modules(found[name])]
-    return found
+        if name not in files and path.is_file():
+            files[name] = path.read_text(encoding="utf-8", errors="surrogateescape")
+            waiting += [f"{one}.py" for one in _find_imported_modules(files[name])]
+    engines = []
+    for one in mutants(files, count, seed):
+        folder = room / one.name
+        shutil.copytree(program.parent, folder, ignore=_NOT_COPIED)
+        (folder / one.file).write_text(one.source, encoding="utf-8", errors="surrogateescape")
+        file_system.open_all(folder)  # an engine of root is another user
+        changed = [*words[:place], str(folder / program.name), *words[place + 1 :]]
+        engines.append(WrongEngine(one.name, one.sentence, shlex.join(changed), str(folder)))
+    return engines
 
 
 def _find_imported_modules(text: str) -> Iterator[str]:
-    with contextlib.suppress(SyntaxError, ValueError):
-        for node in ast.walk(ast.parse(text)):
-            if isinstance(node, ast.Import):
-                yield from (alias.name.replace(".", "/") for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield node.module.replace(".", "/")
-
-
-def _engine(one: Mutant, words: list[str], place: int, room: Path) -> WrongEngine:
-    program = Path(words[place])
-    folder = room / one.name
-    shutil.copytree(program.parent, folder, ignore=_NOT_COPIED)
-    (folder / one.file).write_text(one.source, encoding="utf-8", errors="surrogateescape")
-    file_system.open_all(folder)  # an engine of root is another user
-    changed = [*words[:place], str(folder / program.name), *words[place + 1 :]]
-    return WrongEngine(one.name, one.sentence, shlex.join(changed), str(folder))
+    for node in ast.walk(_parse(text) or ast.Module([], [])):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.replace(".", "/") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.replace(".", "/")

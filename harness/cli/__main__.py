@@ -1,7 +1,5 @@
 """``python -m harness.cli``."""
 
-from __future__ import annotations
-
 from harness.cli import program
 
 program()

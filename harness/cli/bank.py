@@ -1,7 +1,5 @@
 """``gtp-harness bank``, and the options of commands that measure tests by wrong engines."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import shlex
@@ -13,10 +11,8 @@ from pathlib import Path
 from harness import find_assignment, platforms, shipped
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
-from harness.banks.banks import Bank, WrongEngine
 from harness.banks.mutants import mutant_engines
 from harness.cli import arguments
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, whole
 from harness.cli.console import never_fail_to_encode
 from harness.engine.launch import as_typed
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
     from harness.grading.ledger.ledger import Ledger
 
 
-def add_wrong_engines(parser: CommandParser) -> None:
+def add_wrong_engines(parser: arguments.CommandParser) -> None:
     """Add what names wrong engines, and how they are started."""
     add = parser.add_argument_group("wrong engines, started in a sandbox").add_argument
     add("--bank", action="append", default=[], metavar="BANK",
@@ -61,7 +57,7 @@ def are_known_wrong(arguments: argparse.Namespace, assignment: Assignment) -> bo
 @contextlib.contextmanager
 def wrong_engines(
     arguments: argparse.Namespace, assignment: Assignment
-) -> Iterator[list[WrongEngine]]:
+) -> Iterator[list[banks.WrongEngine]]:
     """Give the wrong engines that the command line and the assignment name, meanwhile.
 
     Raises:
@@ -176,7 +172,7 @@ def _run(arguments: argparse.Namespace) -> int:
             return _take(arguments, found, ledger, path.parent / "originals")
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: arguments.CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=("add", "list"), help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -196,7 +192,7 @@ def _add_options(parser: CommandParser) -> None:
 
 
 def _take(
-    arguments: argparse.Namespace, assignment: Assignment, ledger: Ledger, originals: Path
+    arguments: argparse.Namespace, assignment: Assignment, ledger: "Ledger", originals: Path
 ) -> int:
     """Add engines of a class that was graded, and say which; return the exit status."""
     from harness.grading import grade
@@ -239,7 +235,7 @@ def _take(
         assignment.files.required,
         lambda place: not names or commands[place] in names,  # whether a test counts
     )
-    before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
+    before = banks.read(folder) if (folder / banks.FILE).exists() else banks.Bank("", (), {})
     if class_:
         unit = class_[0].unit
         trial = bank_selection.ProgramTrial(context, unit, plan.cases, plan.attempts)
@@ -251,7 +247,7 @@ def _take(
     banks.keep_course(folder, grade.overlay(options))
     entries = (*before.entries, *added.entries)
     left_out = bank_selection.count_left_out(before, added)
-    banks.write(folder, Bank(assignment.key, entries, left_out))
+    banks.write(folder, banks.Bank(assignment.key, entries, left_out))
     count = number_of(len(added.entries), "engine")
     print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
     for one in added.entries:

@@ -10,7 +10,6 @@ from harness import find_assignment, shipped
 from harness.assignments.public_tests import TEST, shorten_path
 from harness.check.steps import CheckOptions, CheckReporter, Transcript, check, source_named
 from harness.cli import arguments
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, whole
 from harness.cli.console import can_draw, colors, columns, never_fail_to_encode
 from harness.errors import UsageError
@@ -91,7 +90,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return check(options, sayer)
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: arguments.CommandParser) -> None:
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     arguments.add_assignment(add)

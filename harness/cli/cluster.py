@@ -1,7 +1,5 @@
 """``gtp-harness cluster`` and ``worker``: the machines that run engines for a grading."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json
@@ -194,7 +192,7 @@ def connector_settings(arguments: argparse.Namespace) -> records.ConnectorSettin
     )
 
 
-def read_papers(address: str, folder: str, role: str) -> TlsCredentials | None:
+def read_papers(address: str, folder: str, role: str) -> "TlsCredentials | None":
     """Return the certificates for an address, and warn if they end soon.
 
     Raises as :func:`harness.cluster.tls.papers`.

@@ -23,7 +23,6 @@ from harness.generating import (
     test_production,
 )
 from harness.generating.record_reading import Choices, Harvest, HarvestOptions
-from harness.generating.scene_text import SceneRequest
 from harness.processes import processors
 from harness.reading import casefile, conversion
 from harness.reading.suite import expand
@@ -116,7 +115,7 @@ def _report_nothing(noun: str, *, is_complete: bool) -> ExitCode:
 def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) -> ExitCode:
     own = specification_of(assignment)
     sizes = arguments.sizes or own.kind.sizes
-    request = SceneRequest(
+    request = scene_text.SceneRequest(
         own,
         choices,
         sizes,

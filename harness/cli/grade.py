@@ -13,9 +13,7 @@ from pathlib import Path
 from harness import file_system, find_assignment, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.assignments.needs import with_python
 from harness.cli import arguments, cluster
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import ExitCode, SandboxError, UsageError
@@ -27,11 +25,9 @@ from harness.grading.auditing import audit
 from harness.grading.exports import exporters, summary
 from harness.grading.exports.exporters import Downloaded, Sheets
 from harness.grading.exports.sheet import ColumnError
-from harness.grading.exports.summary import has_no_test
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.places import LedgerFile, Store
 from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult
 from harness.match.standings import Standings, lines
@@ -95,7 +91,7 @@ def _run(arguments: argparse.Namespace) -> int:
     with (
         nullcontext(assignment)
         if arguments.marks_only
-        else with_python(assignment, arguments.python) as assignment
+        else needs.with_python(assignment, arguments.python) as assignment
     ):
         return _Command(arguments, assignment).run()
 
@@ -142,7 +138,7 @@ class _Command:
         )
         self._sheets = _sheets(arguments)
         self._ledger = places.of(arguments.ledger or self._options.output / LEDGER, key)
-        beside = self._ledger.path.parent if isinstance(self._ledger, LedgerFile) else None
+        beside = self._ledger.path.parent if isinstance(self._ledger, places.LedgerFile) else None
         self._originals = (beside or self._options.output) / ORIGINALS
 
     def run(self) -> int:
@@ -159,7 +155,7 @@ class _Command:
         if self._arguments.tournament:
             tournament.rules_of(self._options.assignment, self._arguments.tournament_size)
         outcome, plan = self._grade()
-        store = Store(self._originals)
+        store = places.Store(self._originals)
         outcome = grade.find_same_programs(self._options, outcome, store)
         output = self._options.output
         outcome = self._add_audits(outcome, plan)
@@ -187,7 +183,7 @@ class _Command:
             return ExitCode.FAULT
         if outcome.changes and not outcome.accepted:
             return ExitCode.FAILED
-        is_odd = concerns(outcome.result) or has_no_test(outcome.result)
+        is_odd = concerns(outcome.result) or summary.has_no_test(outcome.result)
         return ExitCode.ATTENTION if is_odd else ExitCode.OK
 
     def _add_audits(self, outcome: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
@@ -196,7 +192,7 @@ class _Command:
         found = audit.load_known(self._options.output / audit.FOLDER, builds)
         return outcome._replace(result=outcome.result._replace(audits=found))
 
-    def _audit(self, result: ClassResult, plan: GradingPlan, store: Store) -> list[str]:
+    def _audit(self, result: ClassResult, plan: GradingPlan, store: places.Store) -> list[str]:
         """Look for wrong answers of those with nearly full marks, for some seconds each.
 
         Returns a sentence for each submission in which the harness failed.
@@ -217,7 +213,7 @@ class _Command:
                   file=sys.stderr)  # fmt: skip
             raise
 
-    def _hold_tournament(self, plan: GradingPlan, store: Store) -> Path:
+    def _hold_tournament(self, plan: GradingPlan, store: places.Store) -> Path:
         """Let the submissions play each other; return the table that was written."""
         given, output = self._arguments, self._options.output / tournament.FOLDER
         chosen = tournament.TournamentOptions(
@@ -241,7 +237,7 @@ class _Command:
         options = self._options
         if not self._arguments.marks_only:  # before anything is made: it may be refused
             inputs = grade.read_inputs(options, self._warn)
-        elif isinstance(self._ledger, LedgerFile) and not self._ledger.path.exists():
+        elif isinstance(self._ledger, places.LedgerFile) and not self._ledger.path.exists():
             raise UsageError(f"{self._ledger.name} has no grading yet")
         for folder in (options.output, self._originals.parent):
             file_system.make(folder, mode=0o700)  # marks and private case files lie there
@@ -250,7 +246,7 @@ class _Command:
             if self._arguments.marks_only:
                 plan = grade.load_last_plan(ledger)
                 return grade.update_marks(options, ledger, plan), plan
-            store = Store(self._originals)
+            store = places.Store(self._originals)
             plan = grade.prepare(options, ledger, store, inputs)
             if again := grade.withdraw_distrusted(options, ledger, plan):
                 self._warn(
@@ -363,7 +359,7 @@ def _fraction(most: float, expected: str) -> Callable[[str], Fraction]:
     return read
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: arguments.CommandParser) -> None:
     parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     add = parser.add_argument_group("what to grade").add_argument
     arguments.add_assignment(add)

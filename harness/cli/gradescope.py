@@ -5,10 +5,8 @@ from pathlib import Path
 
 from harness import file_system, find_assignment, gradescope, shipped
 from harness.cli import arguments
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number
 from harness.errors import ExitCode, UsageError
-from harness.gradescope import VISIBILITIES, GradescopeSettings
 
 _LEAST = 4.0  # minutes: less leaves no time for tests
 
@@ -48,7 +46,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError("--private and --public-only exclude each other")
     assignment = find_assignment(arguments.assignment)
     overlay = Path(arguments.overlay) if arguments.overlay else None
-    wanted = GradescopeSettings(
+    wanted = gradescope.GradescopeSettings(
         "", (), arguments.public_only, arguments.timeout * 60, arguments.private_visibility
     )
     content = gradescope.bundle(assignment, arguments.private, overlay, wanted)
@@ -65,11 +63,11 @@ def _run(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: arguments.CommandParser) -> None:
     add = parser.add_argument
     arguments.add_assignment(add)
     arguments.add_private(add)
-    add("--private-visibility", choices=VISIBILITIES, default="after_due_date",
+    add("--private-visibility", choices=gradescope.VISIBILITIES, default="after_due_date",
         help="when students see points and verdicts of private tests, and their total"
         " (default: %(default)s)")  # fmt: skip
     add("--overlay", metavar="DIR", help="the course folder, such as util")

@@ -4,8 +4,6 @@ Each function returns sentences, or raises the error that ends the run before it
 them changes a verdict.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """``gtp-harness doctor`` and ``env``: what this machine has for engines."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json
@@ -14,14 +12,12 @@ from typing import TYPE_CHECKING
 
 from harness import platforms
 from harness.cli import arguments
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.environments import environment_cache, interpreters
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import cgroup, landlock, levels, watch
 from harness.sandbox.redteam import attack_report, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
-from harness.sandbox.redteam.referee import AttackResult
 from harness.text import number_of
 
 if TYPE_CHECKING:  # `doctor` runs on any Python, without pexpect
@@ -64,7 +60,7 @@ def _run_doctor(arguments: argparse.Namespace) -> int:
     return ExitCode.OK if working and good else ExitCode.FAILED
 
 
-def _add_doctor_options(parser: CommandParser) -> None:
+def _add_doctor_options(parser: arguments.CommandParser) -> None:
     add = parser.add_argument
     add("--attack", action="store_true", help="send the red team")
     add("--level", type=int, choices=(3, 2, 1), help="attack only this level")
@@ -152,9 +148,9 @@ def _describe(facts: dict[str, str], problems: dict[int, str]) -> None:
     print(f"{'':16}{f'Engines are run at level {best}' if best else cannot}.")
 
 
-def _attack(level_numbers: list[int]) -> dict[int, list[AttackResult]]:
+def _attack(level_numbers: list[int]) -> dict[int, list[referee.AttackResult]]:
     """Send the red team through the levels; return what was found, in the order of the roster."""
-    found: dict[int, list[AttackResult]] = {level: [] for level in level_numbers}
+    found: dict[int, list[referee.AttackResult]] = {level: [] for level in level_numbers}
     total = sum(map(scene.can_run, ROSTER)) * len(level_numbers)
     _show_progress(0, total)
     try:
@@ -178,7 +174,7 @@ def _show_progress(done: int, total: int) -> None:
 
 
 def _as_json(
-    facts: dict[str, str], problems: dict[int, str], attacks: dict[int, list[AttackResult]]
+    facts: dict[str, str], problems: dict[int, str], attacks: dict[int, list[referee.AttackResult]]
 ) -> dict[str, object]:
     return {
         "schema": "gtp-harness doctor",
@@ -245,7 +241,7 @@ def _run_env(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _build_environment(assignment: Assignment) -> None:
+def _build_environment(assignment: "Assignment") -> None:
     """Build the environment of an assignment, if it is not there, and say what it has."""
     from harness.assignments import needs
 
@@ -266,7 +262,7 @@ def _build_environment(assignment: Assignment) -> None:
             print(f"{assignment.key} declares no environment; its engines get {own}")
 
 
-def _add_env_options(parser: CommandParser) -> None:
+def _add_env_options(parser: arguments.CommandParser) -> None:
     add = parser.add_argument
     arguments.add_assignment(add)
     add("--list", action="store_true", help="list the environments that are built")

@@ -19,7 +19,6 @@ from harness.records import CaseFile, FileResult, Outcome, Repeat, RunResult, Ve
 from harness.report import report_files, reporters
 from harness.report.file_view import FileView, view
 from harness.report.report_files import STDOUT
-from harness.report.reporters import Finished, Reporter, shell_word
 from harness.report.tally import exit_code, summary, tally
 from harness.running.runs import Interrupted, run_gathered
 from harness.text import escape_controls
@@ -151,7 +150,7 @@ class _CommandRun:
             from harness.report import baseline
 
             comparison = baseline.compare(self.former, result)
-        finished = Finished(result, self.views, comparison)
+        finished = reporters.Finished(result, self.views, comparison)
         told = [
             self._wrote(one.option, path, partial(one.write, path, finished))
             for one, path in self.reports.items()
@@ -303,7 +302,7 @@ def read_options(arguments: Namespace) -> Options:
     )
 
 
-def _places(arguments: Namespace) -> dict[Reporter, str]:
+def _places(arguments: Namespace) -> dict[reporters.Reporter, str]:
     """Return where each report that is asked for is to be written, once it is sure that it can be.
 
     Raises :class:`UsageError`.
@@ -318,8 +317,8 @@ def _places(arguments: Namespace) -> dict[Reporter, str]:
 
 
 def report_places(
-    arguments: Namespace, formats: Sequence[Reporter], outputs: dict[str, str]
-) -> dict[Reporter, str]:
+    arguments: Namespace, formats: Sequence[reporters.Reporter], outputs: dict[str, str]
+) -> dict[reporters.Reporter, str]:
     """Return where each of some reports goes that are asked for; ``outputs``: see below."""
     asked = {one: getattr(arguments, one.attribute) for one in formats}
     places = {one: path for one, path in asked.items() if path}
@@ -395,7 +394,7 @@ def repeat(plain: commandline.Plain, arguments: Namespace, program: str) -> Repe
             continue
         for one in value if isinstance(value, list) else [value]:
             words.append(f"{option.flag}={f'{one:g}' if isinstance(one, float) else one}")
-    start = " ".join(map(shell_word, [*words, program]))
+    start = " ".join(map(reporters.shell_word, [*words, program]))
     return Repeat(start, find_dialect(arguments.dialect).settles_late)
 
 

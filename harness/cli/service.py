@@ -7,7 +7,6 @@ from pathlib import Path
 
 from harness import extras
 from harness.cli import arguments
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, port, whole
 from harness.errors import ExitCode, UsageError
 from harness.grading.ledger.places import is_server
@@ -123,7 +122,7 @@ def print_timezone(settings: Settings) -> None:
     data_folder.keep_zone(settings.data, now)
 
 
-def _add_serve_options(parser: CommandParser) -> None:
+def _add_serve_options(parser: arguments.CommandParser) -> None:
     add = parser.add_argument
     add_place(parser)
     add("--host", default="127.0.0.1", metavar="ADDRESS",
@@ -178,7 +177,7 @@ SERVE = Command("serve", _SERVE_PAGE, _add_serve_options, _run_serve)
 # --- Options that the commands of the service share: where its data are, a token, and who asks ---
 
 
-def add_place(parser: CommandParser) -> None:
+def add_place(parser: arguments.CommandParser) -> None:
     """Add the options that say where the data of a service are."""
     add = parser.add_argument
     add("--data", default="", metavar="DIR",
@@ -187,12 +186,12 @@ def add_place(parser: CommandParser) -> None:
         help="postgresql://USER@HOST/DATABASE instead of files in --data")  # fmt: skip
 
 
-def _add_folder(parser: CommandParser) -> None:
+def _add_folder(parser: arguments.CommandParser) -> None:
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add_place(parser)
 
 
-def add_keep(parser: CommandParser) -> None:
+def add_keep(parser: arguments.CommandParser) -> None:
     """Add the option that says how long what is kept."""
     parser.add_argument("--keep", action="append", default=[], metavar="THING=DAYS",
         help="keep logs, mail, sessions, checks, marks, originals or audit for DAYS or"
@@ -358,7 +357,7 @@ def _prune(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _add_prune_options(parser: CommandParser) -> None:
+def _add_prune_options(parser: arguments.CommandParser) -> None:
     add_place(parser)
     add_keep(parser)
     parser.add_argument("--dry-run", action="store_true",

@@ -8,7 +8,7 @@ truth: what is lost on the way is rerun.
 
 * ``records``: the messages between these processes, and which worker gets which unit, and when;
 * ``dispatcher``, ``results``: in the process of the grading; checks of a worker's report;
-* ``connector``, ``bytes_server``: beside it, reached by a ``connector_link``; ``hub``: one
+* ``connector``, ``transfer``: beside it, reached by a ``connector_link``; ``hub``: one
   connector for several dispatchers;
 * ``state``: the state of a cluster, for people;
 * ``unit_executor``, ``worker_files``: on a worker;

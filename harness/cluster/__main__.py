@@ -4,8 +4,6 @@ Exit status: 0 if it was asked to end, 2 if a setting or certificate is wrong, 3
 failed, 4 if the scheduler cannot be reached.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -31,7 +31,6 @@ from harness.assignments import needs
 from harness.cluster import connector, dask_messages, records, state
 from harness.cluster import tls as tls_files
 from harness.cluster.environment_store import EnvironmentStore
-from harness.cluster.records import ConnectorSettings, Facts, SchedulerSettings, WorkerSettings
 from harness.cluster.unit_executor import Equipment, UnitExecutor
 from harness.cluster.worker_files import Cache
 from harness.environments import environment_cache, interpreters
@@ -56,7 +55,7 @@ _QUIET = {
 }
 
 
-def schedule(settings: SchedulerSettings, report: Callable[[str], object]) -> None:
+def schedule(settings: records.SchedulerSettings, report: Callable[[str], object]) -> None:
     """Be a scheduler until a signal comes; ``report``: is given the address.
 
     Raises:
@@ -88,7 +87,7 @@ def schedule(settings: SchedulerSettings, report: Callable[[str], object]) -> No
     asyncio.run(work())
 
 
-def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
+def work(settings: records.WorkerSettings, report: Callable[[str], object]) -> None:
     """Be a worker until a signal comes or its scheduler is gone; ``report``: what it has.
 
     Raises:
@@ -129,7 +128,7 @@ def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
 
 
 async def _work(
-    settings: WorkerSettings,
+    settings: records.WorkerSettings,
     resources: dict[str, float],
     credentials: tls_files.TlsCredentials | None,
     executor: UnitExecutor,
@@ -165,7 +164,7 @@ async def _work(
     report(f"lost the scheduler {settings.scheduler}")
 
 
-def carry(settings: ConnectorSettings) -> None:
+def carry(settings: records.ConnectorSettings) -> None:
     """Be a connector until standard input ends.
 
     Raises:
@@ -177,7 +176,7 @@ def carry(settings: ConnectorSettings) -> None:
     asyncio.run(connector.carry(settings))
 
 
-def look(settings: ConnectorSettings, report: Callable[[str], object]) -> None:
+def look(settings: records.ConnectorSettings, report: Callable[[str], object]) -> None:
     """Tell once what a cluster does, as JSON; only its scheduler and certificates are needed.
 
     Raises:
@@ -301,7 +300,7 @@ def facts(
     pace: float,
     *,
     unsafe: bool,
-) -> Facts:
+) -> records.Facts:
     """Return what this machine has; its address is not known yet.
 
     ``bases``: Pythons for which it takes environments. ``pace``: how fast it computes.
@@ -316,7 +315,7 @@ def facts(
     tools = tuple(tool.name for tool in needs.tools(needs.PACKAGES) if tool.path)
     prints = tuple(dict.fromkeys(one.fingerprint for one in pythons))
     kinds = tuple(dict.fromkeys(one.base for one in bases))
-    return Facts("", machine, __version__, tuple(proven), tools, prints, pace, kinds)
+    return records.Facts("", machine, __version__, tuple(proven), tools, prints, pace, kinds)
 
 
 def find_working_levels() -> Iterator[str]:

@@ -15,7 +15,7 @@ from distributed import Client, Future
 
 from harness import network
 from harness.cluster import dask_messages, records, state, tls
-from harness.cluster.bytes_server import BytesServer
+from harness.cluster.transfer import BytesServer
 from harness.errors import UsageError
 from harness.work import canonical_json
 

@@ -1,7 +1,5 @@
 """Messages of Dask: only those that a peer may send, no pickles, and little work for each."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import pickle
@@ -313,7 +311,7 @@ class Nothing:
     def __init__(self, *_: object, **__: object) -> None:
         """Take what a pickle is read from, and forget it."""
 
-    def load(self) -> Nothing:
+    def load(self) -> "Nothing":
         """Read nothing, as an unpickler."""
         return self
 

@@ -5,8 +5,6 @@ known under which one a worker dies. That is told as the harness's own fault, an
 how often it happened. Whatever else is lost is sent again, as often as it takes.
 """
 
-from __future__ import annotations
-
 import heapq
 import secrets
 import sys
@@ -209,7 +207,7 @@ class Dispatcher:
         if time.monotonic() > self._patient_until:
             raise NoClusterError(f"{reason}. Results are kept; the same command continues")
 
-    def environment(self, python: EnginePython | None) -> SendableEnvironment | None:
+    def environment(self, python: EnginePython | None) -> "SendableEnvironment | None":
         """Return an environment of this machine, packed for workers; None if it is not sent."""
         if python is None:
             return None
@@ -340,25 +338,21 @@ class _UnitRun:
             self._under_way[own.send(piece, load)] = piece
         if self._under_way or fitting:
             own.be_patient()
-        elif self._waiting:
-            self._wait_for_worker(believed)
+        elif self._waiting:  # nobody can do anything now
+            words = [f"gtp-harness {self._needs.version}", f"sandbox level {self._needs.level}"]
+            words += [*self._needs.tools, *([self._python.described] if self._python else [])]
+            why = f"no worker has what the units need: {', '.join(words)}"
+            if believed:
+                lacking = min((records.missing(one, self._needs) for one in believed), key=len)
+                why += f"; what is missing: {', '.join(lacking)}"
+                if not self._is_lack_told:
+                    own.remark(f"{why}. A worker that has it is waited for")
+                    self._is_lack_told = True
+            own.require_patience(why)
 
     def _wait(self, piece: Piece) -> None:
         order = records.order(piece.tries, piece.place)
         heapq.heappush(self._waiting, (order, next(self._count), piece))
-
-    def _wait_for_worker(self, workers: Sequence[records.Facts]) -> None:
-        """Take note that nobody can do anything now; say once why."""
-        words = [f"gtp-harness {self._needs.version}", f"sandbox level {self._needs.level}"]
-        words += [*self._needs.tools, *([self._python.described] if self._python else [])]
-        why = f"no worker has what the units need: {', '.join(words)}"
-        if workers:
-            lacking = min((records.missing(one, self._needs) for one in workers), key=len)
-            why += f"; what is missing: {', '.join(lacking)}"
-            if not self._is_lack_told:
-                self._dispatcher.remark(f"{why}. A worker that has it is waited for")
-                self._is_lack_told = True
-        self._dispatcher.require_patience(why)
 
     def _load(self, piece: Piece, only: tuple[str, ...]) -> records.Load:
         unit = self._units[piece.place]._replace(cases=piece.cases)
@@ -552,7 +546,7 @@ def _files_of(folder: unit_records.Folder) -> tuple[records.ServedFile, ...]:
 
 
 def _needs(
-    context: GradingContext, level: str, environment: SendableEnvironment | None
+    context: GradingContext, level: str, environment: "SendableEnvironment | None"
 ) -> records.Needs:
     own = context.assignment
     tools = tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES)

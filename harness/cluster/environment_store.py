@@ -6,8 +6,6 @@ worker fetch it for all. The kernel frees the lock of a killed worker, and the n
 makes room removes its unfinished folders.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -19,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import file_system
-from harness.cluster.fetching import UNFINISHED, FetchError, Missing, Source
+from harness.cluster.transfer import UNFINISHED, FetchError, Missing, Source
 from harness.environments import environment_archive, environment_cache
 from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import UsageError
@@ -30,9 +28,8 @@ _PATIENCE = 600.0  # seconds for another worker of this machine that fetches the
 _LOOK = 0.1  # seconds between two looks at a lock
 _SOUND = 600.0  # seconds for which an environment that was found to be sound is taken to be so
 
-Quiet = Callable[
-    [], contextlib.AbstractContextManager[object]
-]  # a time in which nothing is measured beside
+# A time in which nothing is measured beside.
+Quiet = Callable[[], contextlib.AbstractContextManager[object]]
 
 
 class EnvironmentStore:
@@ -203,7 +200,7 @@ class _Lock:
         except OSError as error:
             raise FetchError(f"cannot write into {folder}: {error.strerror}") from None
 
-    def __enter__(self) -> _Lock:
+    def __enter__(self) -> "_Lock":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from harness.environments.interpreters import PackedEnvironment
 from harness.errors import UsageError
 from harness.work import canonical_json
-from harness.work.canonical_json import Sha256, is_number
 from oracle import __version__
 
 
@@ -53,7 +52,7 @@ class ConnectorSettings(NamedTuple):
 class ServedFile(NamedTuple):
     """Bytes on the server."""
 
-    sha256: Sha256
+    sha256: canonical_json.Sha256
     path: str
 
 
@@ -340,7 +339,7 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     ``name``: its machine, a colon, and what tells it from others there.
     """
     pace = resources.get(_PACE, 1.0)
-    is_pace = is_number(pace) and 0 < pace < _SLOWEST
+    is_pace = canonical_json.is_number(pace) and 0 < pace < _SLOWEST
     machine = name.rpartition(":")[0]
     texts: tuple[object, ...] = (address, name, *resources)
     is_readable = all(isinstance(one, str) and one.isprintable() for one in texts)

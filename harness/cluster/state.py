@@ -12,7 +12,6 @@ from harness.cluster import connector_link, records
 from harness.errors import ExitCode, NoClusterError, UsageError
 from harness.text import escape_controls
 from harness.work import canonical_json
-from harness.work.canonical_json import is_number
 
 OWN = "gtp-harness"  # what our own figures are called among those of a worker
 _LONGEST = 300  # characters of a trouble
@@ -100,7 +99,7 @@ def _worker_status(
 
 
 def _number(value: Any) -> float:
-    return float(value) if is_number(value) and value < _MOST else 0.0
+    return float(value) if canonical_json.is_number(value) and value < _MOST else 0.0
 
 
 # --- The state of a hub, in a file of its folder: a reader need not talk to the hub --------------

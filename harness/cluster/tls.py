@@ -1,7 +1,5 @@
 """The address of a cluster, its certificates, and what the role in a certificate may ask for."""
 
-from __future__ import annotations
-
 import datetime
 import os
 import ssl
@@ -71,7 +69,7 @@ class TlsCredentials(NamedTuple):
             " gtp-harness cluster certificates, in a new folder"
         )
 
-    def security(self) -> Security:
+    def security(self) -> "Security":
         """Return them as Dask takes them."""
         from distributed import Security
 

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from harness.cluster import state, worker_files
 from harness.cluster.environment_store import EnvironmentStore
-from harness.cluster.fetching import ByteConnection, Source
 from harness.cluster.records import DaskTask, Facts, WorkerReport
+from harness.cluster.transfer import ByteConnection, Source
 from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import HarnessError, UsageError
 from harness.work import canonical_json, crew, records

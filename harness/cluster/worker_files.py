@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cluster.fetching import Missing
+from harness.cluster.transfer import Missing
 from harness.errors import UsageError
 from harness.work.canonical_json import Sha256
 from harness.work.records import WorkUnit

@@ -4,8 +4,6 @@ Described key by key in ``cases/ASSIGNMENTS.md``. What may be forgotten has a de
 page tells. Pure, except :func:`read`.
 """
 
-from __future__ import annotations
-
 import re
 import runpy
 import shlex
@@ -34,17 +32,16 @@ class Kind:
 class Form:
     """Comparisons of replies."""
 
-    EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = ALL = (
-        *("exact", "caseless", "any order", "numbers", "columns", "first word", "free"),
-    )
+    EXACT, CASELESS, ANY_ORDER, NUMBERS = ("exact", "caseless", "any order", "numbers")
+    COLUMNS, FIRST_WORD, FREE = ("columns", "first word", "free")
+    ALL = (EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE)
 
 
 class Drawn:
     """Kinds of a command's arguments."""
 
-    COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = ALL = (
-        *("color", "vertex", "size", "columns", "rows"),
-    )
+    COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = ("color", "vertex", "size", "columns", "rows")
+    ALL = (COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT)
 
 
 ALTERNATE, ANY = TURNS = ("alternate", "any")
@@ -113,9 +110,8 @@ class DeclaredCommand(NamedTuple):
     kind: str
     arguments: tuple[Argument, ...] = ()
     bad: tuple[str, ...] = ()  # templates of arguments that are to be refused
-    reply: tuple[str, ...] = (
-        Form.EXACT,
-    )  # how two replies are compared: of Form.ALL, all together
+    # How two replies are compared: of Form.ALL, all together.
+    reply: tuple[str, ...] = (Form.EXACT,)
     # A refusal, and whether there is one, is compared in any case. Of what chooses:
     keeps: str = ""  # "first word": this of the reply does not change, whatever is chosen
     instead: tuple[str, ...] = ()  # replies that are not a choice
@@ -216,10 +212,8 @@ def parse_declaration(values: Mapping[str, Any], place: KeyPlace) -> Declaration
     if values["extends"]:
         for index, one in enumerate(commands):
             if one.kind not in (Kind.ASKS, Kind.SETS):
-                kind = place.at("command").item(index).at("kind")
-                kind.refuse(
-                    one.kind, f"'{Kind.ASKS}' or '{Kind.SETS}' beside an assignment that ships"
-                )
+                expected = f"'{Kind.ASKS}' or '{Kind.SETS}' beside an assignment that ships"
+                place.at("command").item(index).at("kind").refuse(one.kind, expected)
     else:
         commands = with_standard(commands, game)
     _refuse_twice(values["wrong"], place.at("wrong"), "each name once")
@@ -282,8 +276,7 @@ def _program(value: Any, place: KeyPlace) -> str:
 
 def _size(value: Any, place: KeyPlace) -> tuple[int, int]:
     sides = value if isinstance(value, list) else [value, value]
-    is_side = [type(one) is int and 1 <= one <= _LARGEST for one in sides]
-    if len(sides) != 2 or not all(is_side):
+    if len(sides) != 2 or not all(type(one) is int and 1 <= one <= _LARGEST for one in sides):
         place.refuse(value, f"a size from 1 to {_LARGEST}, or [columns, rows]")
     return sides[0], sides[1]
 

@@ -1,7 +1,5 @@
 """A reference as an engine: followed command by command, its choices, and its game turned."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
@@ -149,7 +147,7 @@ class ReferenceEngine(Engine):
         """Whether the reply to what is probably said next is at hand."""
         return bool(self._ahead)
 
-    def after(self, commands: tuple[str, ...]) -> ReferenceEngine:
+    def after(self, commands: tuple[str, ...]) -> "ReferenceEngine":
         """Return this engine after it has heard some commands."""
         for command in commands:
             self.reply(command)
@@ -282,7 +280,7 @@ def unfit(declaration: Declaration) -> tuple[str, ...]:
 class BegunBoard:
     """A board that commands have begun, as a transformation sees it."""
 
-    def __init__(self, engine: Engine, allowed: Allowed) -> None:
+    def __init__(self, engine: Engine, allowed: "Allowed") -> None:
         """``engine``: the reference, right after a board was begun."""
         assert isinstance(engine, ReferenceEngine)
         self._declaration = engine.declaration

@@ -12,7 +12,6 @@ from harness.errors import EngineError
 from harness.options import GTP, PROTOCOLS
 from harness.reading.answer_files import escape_text, is_known
 from harness.records import FailureKind, Reply
-from oracle import command_properties
 from oracle.command_properties import STANDARD
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
@@ -171,9 +170,9 @@ def tells_end(name: str) -> bool:
 
 def is_about_engine(name: str) -> bool:
     """Whether a command says nothing of a game."""
-    if name in _ENDS or name in LISTERS:
+    if name in (*_ENDS, *LISTERS):
         return True
-    properties = command_properties.STANDARD.get(name)
+    properties = STANDARD.get(name)
     return properties is not None and not properties.needs and not properties.sets_up
 
 
@@ -184,7 +183,8 @@ def pattern_of(texts: Sequence[str]) -> str:
     """
     if not texts:
         return ""
-    shared = texts[0] if len(texts) == 1 else "".join(_shared(texts))
+    alike = itertools.takewhile(lambda signs: len(set(signs)) == 1, zip(*texts, strict=False))
+    shared = "".join(signs[0] for signs in alike)
     words = re.match(r"[^\W\d]+( [^\W\d]+)*(?=\W|$)", shared)
     if len(texts) == 1 and (not words or words[0] == texts[0]):
         return f"^{escape_text(texts[0])}$"
@@ -192,14 +192,6 @@ def pattern_of(texts: Sequence[str]) -> str:
         found = " ".join(words[0].split()[:2])
         return f"(?i){escape_text(found)}"
     return f"^({'|'.join(map(escape_text, texts))})$"
-
-
-def _shared(texts: Sequence[str]) -> Iterator[str]:
-    """Yield the signs with which all texts begin."""
-    for signs in zip(*texts, strict=False):
-        if len(set(signs)) > 1:
-            return
-        yield signs[0]
 
 
 def sides(words: Sequence[str]) -> list[int]:

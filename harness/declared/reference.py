@@ -1,7 +1,5 @@
 """The teacher's program as what is right: asked once, its answers kept on disk."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json
@@ -34,7 +32,7 @@ from harness.text import one_line
 _SHOWN = 80  # characters of a command in a message
 _CASES = (".gtp", ".tst")  # endings of files that no program reads
 
-_asked_programs: WeakSet[ReferenceProgram] = WeakSet()  # those that may have a process
+_asked_programs: "WeakSet[ReferenceProgram]" = WeakSet()  # those that may have a process
 
 
 @atexit.register
@@ -96,7 +94,7 @@ class ReferenceProgram:
 
     def begin(
         self, conversations: Sequence[tuple[str, ...]], folder: str = ""
-    ) -> ReferenceHearing:
+    ) -> "ReferenceHearing":
         """Send conversations that nobody asks again, and do not wait; see :meth:`replies`."""
         return ReferenceHearing(self, conversations, folder, self._own().begin(conversations))
 

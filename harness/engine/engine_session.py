@@ -250,7 +250,6 @@ class EngineSession:
 
     @property
     def _own_limit(self) -> float:
-        """The limit of the command under way."""
         return self._limits.startup if self._silent_so_far else self.limit
 
     def _read(self, deadline: float) -> bytes:

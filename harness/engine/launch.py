@@ -24,7 +24,6 @@ from harness.errors import EngineError, UsageError
 from harness.file_system import join_path
 from harness.processes import read
 from harness.records import Failure, FailureKind
-from harness.signals import SIGKILL
 from harness.typed import NamedTuple, Protocol
 
 TYPE_CHECKING = False
@@ -191,7 +190,7 @@ class PlainLauncher:
         # Until it is waited for, a dead process keeps its id: nobody else's group can be hit.
         with lock:
             left = end_leftovers(self._known)
-        _signal_group(engine, SIGKILL)
+        _signal_group(engine, signals.SIGKILL)
         engine.collect()
         engines.discard(engine.pid)
         return left
@@ -312,7 +311,7 @@ def end_leftovers(exempt_pids: frozenset[int]) -> list[str]:
         names |= {orphan.pid: orphan.name for orphan in found if orphan.state != "Z"}
         for orphan in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(orphan.pid, SIGKILL)
+                os.kill(orphan.pid, signals.SIGKILL)
         gone = [_reap(orphan.pid) for orphan in found]
         if not any(gone):
             if time.monotonic() > deadline:

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from harness import signals
 from harness.processes import descendants
-from harness.signals import SIGKILL, block_interrupts
 
 TYPE_CHECKING = False
 
@@ -55,14 +54,14 @@ class PlainEngine:
 
     def kill(self) -> None:
         """End it by force, and wait for its end."""
-        os.kill(self.pid, SIGKILL)
+        os.kill(self.pid, signals.SIGKILL)
         os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
 
     def collect(self) -> None:
         """Wait for its end; from then on its id may be another's."""
         if self._status is not None:
             return
-        with block_interrupts():
+        with signals.block_interrupts():
             try:
                 self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
             except ChildProcessError:

@@ -64,7 +64,6 @@ class _Searcher:
         self.begin()
 
     def begin(self) -> None:
-        """Look for the end of another reply."""
         self._end = self._protocol.finder()
         self.seen = 0
         self.end = 0

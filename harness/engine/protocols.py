@@ -1,7 +1,5 @@
 """The table of protocols, replies that end with a status line, and commands sent ahead."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Sequence
@@ -45,7 +43,7 @@ class StatusLast(Protocol):
         is_status = data.startswith(b"=", last) and not data.startswith(b"==", last)
         return is_status and data[-1:] == b"\n" and CR not in data
 
-    def finder(self) -> Finder:
+    def finder(self) -> "Finder":
         begun = b""  # the first bytes of the line that has not ended; it is all they tell
 
         def end(window: bytes, new_size: int) -> int:

@@ -26,7 +26,6 @@ from typing import IO
 
 from harness import file_system
 from harness.environments import interpreters
-from harness.environments.interpreters import Interpreter
 from harness.errors import HarnessError, UsageError
 
 # Compressing more takes three times as long, and makes the archive a tenth smaller.
@@ -117,7 +116,7 @@ def _is_editable(text: bytes) -> bool:
         return True  # nobody knows where it lies
 
 
-def unpack(archive: Path, folder: Path, base: Interpreter, most: int) -> None:
+def unpack(archive: Path, folder: Path, base: interpreters.Interpreter, most: int) -> None:
     """Make an environment of an archive, in a folder that is not there yet, from a Python.
 
     ``most``: bytes of its files.
@@ -143,7 +142,6 @@ def unpack(archive: Path, folder: Path, base: Interpreter, most: int) -> None:
 
 
 def _unpack(raw: IO[bytes], folder: Path, most: int) -> set[str]:
-    """Write the files; return the names of those that load nowhere."""
     try:
         with tarfile.open(fileobj=raw, mode="r|gz") as archive:
             about, left = None, most
@@ -199,7 +197,7 @@ def _is_plain(name: str) -> bool:
     return is_short and not {"", ".", ".."} & set(name.split("/"))
 
 
-def inspect_unrun(folder: Path) -> Interpreter:
+def inspect_unrun(folder: Path) -> interpreters.Interpreter:
     """Return what is in an environment; nothing of it is run but its Python itself.
 
     Raises:

@@ -10,7 +10,6 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, NoSuchExample
-from hypothesis.strategies import SearchStrategy
 
 from harness.declared.conversation_drawing import Drawer, KnownBeginning
 from harness.declared.declaration import Kind
@@ -34,7 +33,7 @@ DRAW = hypothesis.settings(
 
 def scripts(
     specification: Specification, extra_commands: frozenset[str] = frozenset(), length: int = 8
-) -> SearchStrategy[Script]:
+) -> st.SearchStrategy[Script]:
     """Return the strategy of scripts for what an assignment asks.
 
     ``extra_commands``: those beyond the assignment's that the engine knows, such as ``undo``.
@@ -45,7 +44,7 @@ def scripts(
 
 
 def find(
-    strategy: SearchStrategy[Script],
+    strategy: st.SearchStrategy[Script],
     shows: Callable[[Script], bool],
     cut_to_allowed: Callable[[Script], Script],
     settings: hypothesis.settings,

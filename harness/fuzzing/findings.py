@@ -1,7 +1,5 @@
 """The name of a mistake: of several that explain a finding, the one that explains most others."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -59,7 +57,7 @@ _FILES = ("load_board", "is_valid")  # commands that name files, which a script 
 class Namer:
     """Names mistakes, and asks the engine what those that look alike would answer differently."""
 
-    def __init__(self, program: FuzzedProgram, causes: Causes, drawing: Drawing) -> None:
+    def __init__(self, program: FuzzedProgram, causes: "Causes", drawing: Drawing) -> None:
         """Take an engine; ``drawing``: of what it may be asked."""
         self._program = program
         self._causes = causes
@@ -250,7 +248,7 @@ def _heading(finding: FuzzFinding, key: str) -> Iterator[str]:
         yield f"Flaky: {times} new processes showed it."
 
 
-def _body(number: int, finding: FuzzFinding, judge: ReplyJudge, lines: _Lines) -> Iterator[str]:
+def _body(number: int, finding: FuzzFinding, judge: ReplyJudge, lines: "_Lines") -> Iterator[str]:
     names, last = _names(finding, number), len(finding.script.commands) - 1
     for index, expected in enumerate(judge.expectations(finding.script)):
         is_last, words = index == last, expected.command.split()

@@ -1,7 +1,5 @@
 """The engine that is fuzzed: started in its sandbox, sent scripts, ended. The only shell here."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -31,7 +29,7 @@ _SHORT_PATIENCE = 0.4
 class FuzzedProgram(Protocol):
     """An engine that may be asked again and again, and started anew."""
 
-    def begin(self, scripts: Sequence[Script]) -> UnderWay | None:
+    def begin(self, scripts: Sequence[Script]) -> "UnderWay | None":
         """Send scripts without files to the engine that runs, all at once.
 
         None if they have to be sent one by one, as the first one to each process.
@@ -103,7 +101,7 @@ class Piped:
             trace = self._send(script)
         return trace
 
-    def begin(self, scripts: Sequence[Script]) -> UnderWay | None:
+    def begin(self, scripts: Sequence[Script]) -> "UnderWay | None":
         """Send scripts all at once; see :class:`FuzzedProgram`."""
         if self._session is None or self._is_strict:
             return None

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import accumulate, combinations
 from math import ceil
 from time import monotonic
@@ -11,7 +11,6 @@ from typing import NamedTuple
 import hypothesis
 from hypothesis import Phase
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.findings import Causes, FindingCause, FuzzFinding, Namer
@@ -98,11 +97,12 @@ class Fuzzer:
 
     def findings(self) -> Iterator[FuzzFinding]:
         """Yield what is found, as soon as it is."""
-        call, judge = 0, self.judge
+        call = 0
         while not self.budget.is_over:
             seed = self._seed * 1_000_003 + call
             hunt = Hunt(self._asker)
-            shown = hunt.run(partial(judge.look, drawing=self._drawing(call, seed)))
+            self.judge.look(hunt, self._drawing(call, seed))
+            shown = hunt.found
             self.unconfirmed += hunt.unconfirmed
             finding = shown and self._confirm(reduce_script(self._asker, shown, seed))
             if shown:
@@ -242,7 +242,7 @@ class _KeptCommands(NamedTuple):
 
 def prune_scripts(
     script: Script, grain: int = 1, *, moves: bool = False
-) -> SearchStrategy[Script]:
+) -> st.SearchStrategy[Script]:
     """Return scripts with less of one: commands, stones and lines of files left out.
 
     ``grain``: how many of them are left out together. ``moves``: leave out rows and columns that
@@ -263,7 +263,7 @@ def prune_scripts(
 
 
 @cache
-def _size(size: int) -> SearchStrategy[int]:
+def _size(size: int) -> st.SearchStrategy[int]:
     """Return sizes of boards up to the one there is, which is the likeliest."""
     return st.sampled_from([*range(1, size), *[size] * 3 * size])
 

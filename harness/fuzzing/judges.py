@@ -3,8 +3,6 @@
 Judges: :mod:`~harness.fuzzing.judges` and :mod:`~harness.fuzzing.by_reference`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -25,6 +23,7 @@ from oracle.draw import Diagram, draw_text
 from oracle.gtp.protocol import Engine
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_WORD = re.compile(r"[a-z0-9+-]+")
 
 HANG = "hang"
 BREAKDOWNS = {FailureKind.DIED: "crash", FailureKind.TIMEOUT: HANG}
@@ -76,7 +75,7 @@ class ReplyJudge(Protocol):
     specification: Specification
     folder: Path
 
-    def look(self, search: ScriptSearch, drawing: Drawing) -> None:
+    def look(self, search: "ScriptSearch", drawing: Drawing) -> None:
         """Draw scripts until the search finds something in one."""
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
@@ -136,13 +135,9 @@ def kind(right: Reply, got: Reply) -> str:
     one, other = right.text.lower(), got.text.lower()
     if {one, other} == {"true", "false"}:
         return f"{other} for {one}"
-    if _words(one) == _words(other):
+    if _WORD.findall(one) == _WORD.findall(other):
         return "written otherwise"
     return _numbers(one, other) or _lists(one.split(), other.split())
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[a-z0-9+-]+", text)
 
 
 def _numbers(right: str, got: str) -> str:
@@ -245,7 +240,7 @@ class ByOracle:
         lay_files(trace.script, self.folder)
         for index, command in enumerate(trace.script.commands):
             if index == len(trace.replies):
-                yield following.breakdown(index)
+                yield breakdown(trace, reply_of(following.engine.handle(command)))
                 return
             if found := following.difference(index, command):
                 yield found
@@ -293,10 +288,6 @@ class _OracleTrace:
         self.engine = specification.reference_engine(str(folder))
         self.others: list[Engine] = []
 
-    def breakdown(self, index: int) -> WrongReply:
-        right = reply_of(self.engine.handle(self.trace.script.commands[index]))
-        return breakdown(self.trace, right)
-
     def difference(self, index: int, command: str) -> WrongReply | None:
         got, properties = self.trace.replies[index], self._properties(command)
         if properties.sets_up and name_of(command) not in self.specification.forms and not got.ok:
@@ -305,7 +296,10 @@ class _OracleTrace:
         right = self._follow(command, got) if _plays_freely(properties) else self._answer(command)
         if breach := protocol_facts.warnings([protocol_facts.own_step(command)], [got]):
             return WrongReply(index, command, PROTOCOL, text_of(right), breach[0])
-        if is_open or self._accepts(command, right, got) or self._is_open(command, right):
+        if is_open or self._accepts(command, right, got):
+            return None
+        # Was it a question that the specification does not answer, or forbids?
+        if not properties.sets_up and (not right.ok or is_underspecified(self.engine, command)):
             return None
         return WrongReply(index, command, kind(right, got), text_of(right), text_of(got))
 
@@ -329,12 +323,6 @@ class _OracleTrace:
     def _answer(self, command: str) -> Reply:
         self._other_answers = [reply_of(one.handle(command)) for one in self.others]
         return reply_of(self.engine.handle(command))
-
-    def _is_open(self, command: str, right: Reply) -> bool:
-        """Whether it was a question that the specification does not answer, or forbids."""
-        if self._properties(command).sets_up:
-            return False
-        return not right.ok or is_underspecified(self.engine, command)
 
     def _follow(self, command: str, got: Reply) -> Reply:
         """Let the oracle play the engine's move, and return that; else what is right."""

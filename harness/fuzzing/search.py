@@ -6,17 +6,15 @@ and seconds on 19 by 19. So commands that are slow on a board of some size, and 
 get a third of the time together. The draws do not depend on it; the commands left out are counted.
 """
 
-from __future__ import annotations
-
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from harness.fuzzing.findings import Causes
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, UnderWay
-from harness.fuzzing.judges import HANG, HeardScript, ScriptSearch, WrongReply
+from harness.fuzzing.judges import HANG, HeardScript, WrongReply
 from harness.vocabulary.script import Script, Trace, join_scripts, name_of
 from oracle.command_properties import SIZE, PropertyTable
 
@@ -38,7 +36,7 @@ class Slow(NamedTuple):
 class _Cost:
     """Costs of one command on boards of one size."""
 
-    def __init__(self, boards: Mapping[str, _Cost]) -> None:
+    def __init__(self, boards: "Mapping[str, _Cost]") -> None:
         """``boards``: the costs of the same command, by what began the board."""
         self.boards = boards
         self.longest = 0.0
@@ -234,7 +232,7 @@ class ScriptSender:
         self.recent.append(trace)
         return self.causes.news(trace)
 
-    def begin(self, scripts: Sequence[Script]) -> Batch:
+    def begin(self, scripts: Sequence[Script]) -> "Batch":
         """Send scripts to one process, and do not wait for more than the first one."""
         if self.has_ended or len(self.sent) + len(scripts) > self._life:
             self.renew()
@@ -346,17 +344,16 @@ class RevealingScript(NamedTuple):
 
 
 class Hunt:
-    """Looks for a script that shows something new; see :class:`ScriptSearch`."""
+    """Looks for a script that shows something new.
+
+    See :class:`~harness.fuzzing.judges.ScriptSearch`. Attributes: ``found``, the last such
+    script; ``unconfirmed``, differences that no new process showed.
+    """
 
     def __init__(self, asker: ScriptSender) -> None:
-        self.unconfirmed = 0  # differences that no new process showed
+        self.unconfirmed = 0
         self._asker = asker
-        self._found: RevealingScript | None = None
-
-    def run(self, draw: Callable[[ScriptSearch], object]) -> RevealingScript | None:
-        """Return what is found among some scripts; ``draw``: shows them to what it is given."""
-        draw(self)
-        return self._found
+        self.found: RevealingScript | None = None
 
     @property
     def is_over(self) -> bool:
@@ -384,9 +381,9 @@ class Hunt:
             return False
         ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
         alone = next(filter(None, map(self._confirm_alone, ways)), None)
-        self._found = alone or self._confirm_with_more(script.history)
-        self.unconfirmed += self._found is None
-        return self._found is not None
+        self.found = alone or self._confirm_with_more(script.history)
+        self.unconfirmed += self.found is None
+        return self.found is not None
 
     def _confirm_alone(self, script: Script) -> RevealingScript | None:
         """Return the script if a new process that hears nothing else shows its news."""

@@ -5,8 +5,6 @@ happens to be done: so runs with any number of processes agree, and who lacks a 
 nothing from the program, the games and the public cases.
 """
 
-from __future__ import annotations
-
 import hmac
 import mmap
 import os
@@ -226,7 +224,7 @@ class Harvest(NamedTuple):
     notes: Counter[str]  # what is odd about games that were used: games
 
     @classmethod
-    def empty(cls) -> Harvest:
+    def empty(cls) -> "Harvest":
         """Return a harvest of nothing yet."""
         return cls(Pool(), Counter(), Counter(), Counter())
 

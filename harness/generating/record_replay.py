@@ -42,7 +42,8 @@ class Unusable(Exception):  # noqa: N818 - no error, but something to count
 def replay(root: Node, name: str, *, strict: bool = False) -> Played:
     """Return a game's first line of play up to its end, and what is odd about it.
 
-    ``strict``: only up to the first thing that SGF or the rules of the game forbid (ko aside).
+    ``name``: for a reader. ``strict``: only up to the first thing that SGF or the rules of the
+    game forbid (ko aside).
 
     Raises :class:`Unusable` when there is nothing of it.
     """
@@ -59,9 +60,12 @@ class _Replay:
         self._kind, self._shape = self._header()
 
     def played(self, name: str) -> Played:
-        """Return the game, with its name for a reader."""
         shape = self._shape
-        start, first = self._start()
+        # Some servers write handicap stones into a node of their own, after the root.
+        first, start = self._root, self._setup(self._root, EMPTY)
+        while first.children and not any(key in first.properties for key, _ in _MOVES):
+            first = first.children[0]
+            start = self._setup(first, start)
         moves, boards = [], [start]
         play = {"go": _go, "gomoku": _gomoku}[self._kind]
         for color, point in self._line(first):
@@ -94,41 +98,23 @@ class _Replay:
         self._notes += faults.notes
         return kind, shape
 
-    def _start(self) -> tuple[StoneBits, Node]:
-        """Return the board on which a game begins, and the node from which its moves are read.
-
-        Some servers write handicap stones into a node of their own, after the root.
-        """
-        node, board = self._root, self._setup(self._root, EMPTY)
-        while node.children and not any(name in node.properties for name, _ in _MOVES):
-            node = node.children[0]
-            board = self._setup(node, board)
-        return board, node
-
     def _setup(self, node: Node, board: StoneBits) -> StoneBits:
         """Return the board after a node's ``AB``, ``AW`` and ``AE``."""
         if node.properties.keys().isdisjoint(_SETUP):
             return board
+        shape = self._shape
+
+        def points(name: str) -> Iterator[Move]:
+            for value in node.properties.get(name, []):
+                said = self._respell(name, value, lambda said: write.points(said, shape))
+                yield from write.points(said, shape)
+
         try:
-            black, white, none = (
-                self._shape.mask(
-                    [
-                        point
-                        for value in node.properties.get(name, [])
-                        for point in self._points(name, value)
-                    ]
-                )
-                for name in _SETUP
-            )
+            black, white, none = (shape.mask(list(points(name))) for name in _SETUP)
         except ValueError:
             raise Unusable("its setup cannot be read") from None
         keep = ~(black | white | none)
         return StoneBits(board.black & keep | black & ~white, board.white & keep | white)
-
-    def _points(self, name: str, value: str) -> list[tuple[int, int]]:
-        shape = self._shape
-        value = self._respell(name, value, lambda said: write.points(said, shape))
-        return write.points(value, shape)
 
     def _respell(self, name: str, value: str, read: Callable[[str], object]) -> str:
         """Return a value as SGF has it; raise :class:`ValueError` if nobody can tell."""
@@ -200,14 +186,14 @@ def _go(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | Non
     around = _around(shape, move) if move else 0
     if around & theirs and (dead := find_taken(shape, mine, theirs, move)):
         theirs &= ~dead
-    elif move and not around & ~stones and _is_suicide(shape, mine, theirs, move):
-        return None
+    elif (
+        move
+        and not around & ~stones
+        and flood(shape, move, mine) & find_captured(shape, mine | move, theirs)
+    ):
+        return None  # suicide
     mine |= move
     return StoneBits(mine, theirs) if color == BLACK else StoneBits(theirs, mine)
-
-
-def _is_suicide(shape: Grid, mine: int, theirs: int, move: int) -> bool:
-    return bool(flood(shape, move, mine) & find_captured(shape, mine | move, theirs))
 
 
 def _gomoku(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | None:
@@ -284,13 +270,5 @@ def moment(played: Played, number: int) -> SceneMoment:
     color, move = played.moves[number - 1] if number else (0, 0)
     # After a move that the rules forbid the board is one that no move led to.
     before = played.boards[number - 1 if move else number]
-    return SceneMoment(
-        played.origin,
-        played.kind,
-        played.size,
-        number,
-        before,
-        color,
-        move,
-        played.boards[number],
-    )
+    game = played.origin, played.kind, played.size
+    return SceneMoment(*game, number, before, color, move, played.boards[number])

@@ -29,9 +29,7 @@ from harness.generating.scene_text import (
 from harness.judging import in_process, strength
 from harness.judging.board_replay import reason
 from harness.judging.in_process import identities, identity
-from harness.judging.strength import smallest
 from harness.reading import casefile
-from harness.records import CaseFile
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.scenes import Feature, Find, Scene, SceneMoment
 from oracle.gtp.protocol import Engine, split
@@ -234,7 +232,7 @@ Plan = Callable[[Sequence[Staged], int], list[Staged]]
 
 def _fewest(candidates: Sequence[Staged], caught: int) -> list[Staged]:
     """Return the fewest scenes that catch what all do, the most powerful first."""
-    places, _ = smallest([one.caught & ~caught for one in candidates])
+    places, _ = strength.smallest([one.caught & ~caught for one in candidates])
     return sorted((candidates[place] for place in places), key=lambda one: -_power(one, caught))
 
 
@@ -286,11 +284,13 @@ def produce(
     workshop.from_games(harvest.pool)
     on_step("positions made for what no game has")
     workshop.complete()
-    other_catches = find_caught(request.existing_cases, specification)
+    existing, other_catches = request.existing_cases, 0  # of mistakes, and then of engines
+    if existing:
+        other_catches = strength.measure(existing, specification).caught
     if request.bench:
         on_step("what engines do with them")
         workshop.measure(request.bench)
-        other_catches |= request.bench.find_caught(request.existing_cases) << len(mistakes)
+        other_catches |= request.bench.find_caught(existing) << len(mistakes)
     on_step("scenes for mistakes that survive")
     workshop.hunt(other_catches | workshop.caught)
     choice = _choose(request, workshop, other_catches)
@@ -324,11 +324,6 @@ def _choose(request: SceneRequest, workshop: _Workshop, other_catches: int) -> S
         choice.catch(workshop.staged)
         choice.cover(workshop.staged)
     return choice
-
-
-def find_caught(cases: Sequence[CaseFile], specification: Specification) -> int:
-    """Return the settled mistakes that case files catch, as bits."""
-    return strength.measure(cases, specification).caught if cases else 0
 
 
 class _Workshop:

@@ -19,8 +19,6 @@ from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS, records
 from harness.grading.attempts import attempt_plan, orders
-from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import GradingListener
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
@@ -55,7 +53,7 @@ class GradeOptions(NamedTuple):
 
 
 # What was submitted, and the case files without images.
-GradingInputs = tuple[tuple[records.StudentSubmissions, ...], list[PlannedCase]]
+GradingInputs = tuple[tuple[records.StudentSubmissions, ...], list[attempt_plan.PlannedCase]]
 
 
 class GradingPlan(NamedTuple):
@@ -64,7 +62,7 @@ class GradingPlan(NamedTuple):
     run: int  # in the ledger
     started: str
     submissions: tuple[records.Submission, ...]  # sorted by key
-    cases: tuple[PlannedCase, ...]
+    cases: tuple[attempt_plan.PlannedCase, ...]
     attempts: tuple[PlannedAttempt, ...]
 
 
@@ -124,7 +122,7 @@ def plan_attempts(
     options: GradeOptions,
     ledger: Ledger,
     submissions: Sequence[records.Submission],
-    cases: Sequence[PlannedCase],
+    cases: Sequence[attempt_plan.PlannedCase],
 ) -> GradingPlan:
     """Record in the ledger which submissions are asked which case files.
 
@@ -198,7 +196,7 @@ def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
     number, run = found
     texts = ledger.submissions(number).values()
     submissions = tuple(canonical_json.loads(records.Submission, text) for text in texts)
-    cases = (PlannedCase(*one[:4]) for one in ledger.cases(number))
+    cases = (attempt_plan.PlannedCase(*one[:4]) for one in ledger.cases(number))
     return GradingPlan(
         number, run.started, submissions, tuple(cases), tuple(ledger.list_planned(number))
     )
@@ -297,7 +295,7 @@ def run(  # noqa: PLR0913, PLR0917 - collaborators are injected by the CLI and t
     ledger: Ledger,
     plan: GradingPlan,
     store: Store,
-    listener: GradingListener,
+    listener: orders.GradingListener,
     concurrency: orders.Concurrency = orders.ALONE,
     other_machines: orders.OtherMachines | None = None,
 ) -> None:
@@ -366,7 +364,7 @@ def grade(wanted: GradeOptions) -> records.ClassResult:
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
         plan = prepare(wanted, ledger, store, inputs)
-        run(wanted, ledger, plan, store, GradingListener())
+        run(wanted, ledger, plan, store, orders.GradingListener())
         return update_marks(wanted, ledger, plan).result
 
 

@@ -5,8 +5,6 @@ A source gives a :class:`StudentSubmissions` for each student or group; intake t
 into :class:`Marks`; every export gets a :class:`ClassResult`.
 """
 
-from __future__ import annotations
-
 import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -268,7 +266,7 @@ class ClassResult(NamedTuple):
         """The points that can be reached in this grading."""
         return max((one.marks.of for one in self.graded), default=Fraction(0))
 
-    def as_people_count(self) -> ClassResult:
+    def as_people_count(self) -> "ClassResult":
         """Return it for reports that people read: the submission ``s2`` before ``s10``."""
         return self._replace(
             graded=tuple(sorted(self.graded, key=lambda one: natural_order(one.submission.key))),

@@ -1,7 +1,5 @@
 """The file of ``--history``: one SQLite database, which many runs may write at once."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sqlite3

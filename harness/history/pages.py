@@ -10,8 +10,6 @@ As with the pages of a run, each stands alone and loads nothing, and a click can
 filter, sort and move.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise

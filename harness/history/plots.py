@@ -5,8 +5,6 @@ go from left to right, the last one on the right. Units of a picture are its own
 run, 100 up.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The records of a history, and counts of a run as pages show them. All immutable."""
 
-from __future__ import annotations
-
 import enum
 from collections import Counter
 from collections.abc import Iterable

@@ -10,35 +10,24 @@ times it is made of. What was ``seen`` of a flaky test are pairs of run and verd
 ``now`` of a slower one pairs of run and seconds.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from harness.history.records import (
-    Flaky,
-    RunKept,
-    RunState,
-    Slower,
-    TestIdentity,
-    TestInRun,
-    Trends,
-    VerdictChange,
-)
+from harness.history import records
 from harness.report.paint import Paint
 from harness.text import at_most, number_of, one_line
 
 _RUNS, _MOST, _SEEN = 10, 20, 40  # the most that are listed
 _COMMAND = 80  # characters
 _STATES = {
-    RunState.WHOLE: "",
-    RunState.INTERRUPTED: "interrupted",
-    RunState.BEGUN: "not ended, or ended without a word",
+    records.RunState.WHOLE: "",
+    records.RunState.INTERRUPTED: "interrupted",
+    records.RunState.BEGUN: "not ended, or ended without a word",
 }
 
 
-def lines(trends: Trends, paint: Paint, *, unicode: bool = True) -> Iterator[str]:
+def lines(trends: records.Trends, paint: Paint, *, unicode: bool = True) -> Iterator[str]:
     """Yield the lines about a history."""
     yield headline(trends)
     if trends.others:
@@ -74,9 +63,9 @@ NOT_COMPARED = (
 )
 
 
-def headline(trends: Trends) -> str:
+def headline(trends: records.Trends) -> str:
     """Return what was looked at, in one sentence."""
-    cut = sum(run.state is not RunState.WHOLE for run in trends.runs)
+    cut = sum(run.state is not records.RunState.WHOLE for run in trends.runs)
     dates = f" from {trends.runs[0].started} to {trends.runs[-1].started}" if trends.runs else ""
     return (
         f"{trends.path} (format version {trends.version}): "
@@ -85,24 +74,24 @@ def headline(trends: Trends) -> str:
     )
 
 
-def _runs(runs: Sequence[RunKept]) -> Iterator[str]:
+def _runs(runs: Sequence[records.RunKept]) -> Iterator[str]:
     if len(runs) > _RUNS:
         yield f"the last {_RUNS} of {len(runs)}"
     for run in runs[-_RUNS:]:
         parts = [f"{run.number:>4}  {run.started}  {engine_of(run)}  {counts_text(run)}"]
-        if run.state is not RunState.WHOLE:
+        if run.state is not records.RunState.WHOLE:
             parts.append(_STATES[run.state])
         yield ", ".join(parts)
 
 
-def counts(run: RunKept) -> dict[str, int]:
+def counts(run: records.RunKept) -> dict[str, int]:
     """Return how often each verdict came, the worst first."""
     order = ("FAILED", "not run", "not judged", "PASSED", "failed", "passed")
     verdicts = [result.verdict for file in run.files for result in file.results]
     return {verdict: verdicts.count(verdict) for verdict in order if verdict in verdicts}
 
 
-def counts_text(run: RunKept) -> str:
+def counts_text(run: records.RunKept) -> str:
     """Return the counts of a run in words."""
     return f"{in_words(counts(run))} in {seconds(sum(file.seconds for file in run.files))}"
 
@@ -112,56 +101,56 @@ def in_words(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no tests"
 
 
-def engine_of(run: RunKept) -> str:
+def engine_of(run: records.RunKept) -> str:
     """Return the names and versions that the engines of a run gave."""
     return one_line(" and ".join(dict.fromkeys(file.engine for file in run.files if file.engine)))
 
 
-def _place(test: TestIdentity, line: int) -> str:
+def _place(test: records.TestIdentity, line: int) -> str:
     """Return where a test stands, and what it asks."""
     if not test.path:
         return test.name
     return f"{one_line(test.path)}:{line}  {one_line(test.name, _COMMAND)}"
 
 
-def _place_of(one: VerdictChange) -> str:
+def _place_of(one: records.VerdictChange) -> str:
     return _place(one.test, one.now.result.line)
 
 
-def since(one: VerdictChange) -> str:
+def since(one: records.VerdictChange) -> str:
     """Return since when a test fails."""
     return f"FAILED since {run_of(one.now)}, passed in {run_of(one.before)}; {one.cause}"
 
 
-def verdicts(one: VerdictChange) -> str:
+def verdicts(one: records.VerdictChange) -> str:
     """Return from what to what a verdict changed."""
     return f"{one.before.result.verdict} → {one.now.result.verdict}"
 
 
-def run_of(entry: TestInRun) -> str:
+def run_of(entry: records.TestInRun) -> str:
     """Return the number and the day of a run."""
     return f"run {entry.run.number} ({entry.run.started[:10]})"
 
 
-def _flaky_line(one: Flaky, signs: str) -> str:
+def _flaky_line(one: records.Flaky, signs: str) -> str:
     """Return which test is flaky and how, and a sign for each run, the last on the right."""
     row = "".join(signs[not seen.passed] for seen in one.seen[-_SEEN:])
     return f"{_place(one.test, one.line)}: {flakiness(one)}  {row}"
 
 
-def flakiness(one: Flaky) -> str:
+def flakiness(one: records.Flaky) -> str:
     """Return how often a flaky test failed, with the 95 % interval of the share."""
     low, high = one.interval
     told = f"failed in {one.failed} of {len(one.seen)} runs ({low:.0%} to {high:.0%})"
     return f"{told}{'; --rerun gave other verdicts' if one.rerun else ''}"
 
 
-def slower(one: Slower) -> str:
+def slower(one: records.Slower) -> str:
     """Return which test got slower, and how."""
     return f"{_place(one.test, one.line)}: {describe_slowdown(one)}"
 
 
-def describe_slowdown(one: Slower) -> str:
+def describe_slowdown(one: records.Slower) -> str:
     """Return how much slower a test got, with the spread of its times."""
     if one.test.path:
         before, now = (
@@ -174,7 +163,7 @@ def describe_slowdown(one: Slower) -> str:
     return f"{times}; p = {one.chance:.2g}"
 
 
-def factor(one: Slower) -> str:
+def factor(one: records.Slower) -> str:
     """Return how many times as long a test takes, and how likely that is by chance."""
     return f"{one.ratio:.2f} times; p = {one.chance:.2g}"
 
@@ -196,7 +185,7 @@ def seconds(value: float) -> str:
 SCHEMA, VERSION = "gtp-harness/history", 1
 
 
-def document(trends: Trends) -> str:
+def document(trends: records.Trends) -> str:
     members = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -215,7 +204,7 @@ def document(trends: Trends) -> str:
     return json.dumps(members, ensure_ascii=False, indent=1) + "\n"
 
 
-def _run(run: RunKept) -> dict[str, Any]:
+def _run(run: records.RunKept) -> dict[str, Any]:
     files = []
     for file in run.files:
         *known, seconds, cpu, results = file._asdict().items()
@@ -226,11 +215,11 @@ def _run(run: RunKept) -> dict[str, Any]:
     return kept | {"state": run.state.value, "counts": counts(run), "files": files}
 
 
-def _test(test: TestIdentity, line: int) -> dict[str, Any]:
+def _test(test: records.TestIdentity, line: int) -> dict[str, Any]:
     return test._asdict() | {"line": line}
 
 
-def _as_json(entry: TestInRun) -> dict[str, Any]:
+def _as_json(entry: records.TestInRun) -> dict[str, Any]:
     return {
         "run": entry.run.number,
         "started": entry.run.started,
@@ -239,12 +228,12 @@ def _as_json(entry: TestInRun) -> dict[str, Any]:
     }
 
 
-def _change(one: VerdictChange) -> dict[str, Any]:
+def _change(one: records.VerdictChange) -> dict[str, Any]:
     told = {"before": _as_json(one.before), "now": _as_json(one.now), "cause": one.cause}
     return _test(one.test, one.now.result.line) | told
 
 
-def _flaky(one: Flaky) -> dict[str, Any]:
+def _flaky(one: records.Flaky) -> dict[str, Any]:
     return _test(one.test, one.line) | {
         "failed": one.failed,
         "changes": one.changes,
@@ -254,7 +243,7 @@ def _flaky(one: Flaky) -> dict[str, Any]:
     }
 
 
-def _slower(one: Slower) -> dict[str, Any]:
+def _slower(one: records.Slower) -> dict[str, Any]:
     return _test(one.test, one.line) | {
         "before": one.before,
         "now": one.now,

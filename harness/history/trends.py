@@ -14,8 +14,6 @@ all tests that are called slower at most :data:`RATE` are expected to be so by c
 a run together are looked at in the same way, by that common factor.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -323,7 +321,10 @@ class TestCourse(NamedTuple):
     def streaks(self) -> Iterator[Streak]:
         """Yield what happened to it, the oldest first; together they are all runs shown."""
         first = 0
-        for (verdict, flaky), some in groupby(self.seen, _outcome):
+        outcomes = (
+            (one.result.verdict, one.result.flaky) if one else ("", False) for one in self.seen
+        )
+        for (verdict, flaky), some in groupby(outcomes):
             size = len(list(some))
             yield Streak(verdict, flaky, first, size)
             first += size
@@ -371,7 +372,11 @@ def file_courses(trends: Trends) -> list[FileCourse]:
 
     def course(test: TestIdentity, last: int) -> TestCourse:
         """Return the course of a test; ``last``: the place of the last run of its file."""
-        worst = _worst(seen[test])
+        worst: dict[int, TestInRun] = {}  # by run: of a file that it has twice, the worse verdict
+        for one in seen[test]:
+            before = worst.get(one.run.number)
+            if before is None or before.passed is not False:
+                worst[one.run.number] = one
         shown = tuple(worst.get(run.number) for run in runs)
         return TestCourse(
             test=test,
@@ -399,20 +404,6 @@ def file_courses(trends: Trends) -> list[FileCourse]:
         )
         found.append(FileCourse(path, kept, times, tuple(sorted(numbered, key=badness))))
     return found
-
-
-def _worst(entries: Iterable[TestInRun]) -> dict[int, TestInRun]:
-    """Return what was seen by run; a file that a run has twice shows its worse verdict."""
-    found: dict[int, TestInRun] = {}
-    for one in entries:
-        before = found.get(one.run.number)
-        if before is None or before.passed is not False:
-            found[one.run.number] = one
-    return found
-
-
-def _outcome(entry: TestInRun | None) -> tuple[str, bool]:
-    return (entry.result.verdict, entry.result.flaky) if entry else ("", False)
 
 
 _RANKS = {"FAILED": 0, "not run": 1, "not judged": 1, "failed": 5}

@@ -6,8 +6,6 @@ from here, such as a move that the engine took and the rules forbid, makes the b
 until a command sets it anew; an unknown board is not drawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The diagnosis of an engine: smallest sets of mistakes that explain its answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple

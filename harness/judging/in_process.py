@@ -1,7 +1,5 @@
 """Case files put to engines in this process, and recognized by their commands."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress

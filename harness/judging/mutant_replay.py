@@ -9,8 +9,6 @@ What is shared is never written on: a mistake may change the last moment of a ga
 has its own; where moves are taken back, any moment may become the last.
 """
 
-from __future__ import annotations
-
 import contextlib
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -202,7 +200,9 @@ class RightPath:
             if isinstance(self._answers[-1], Breakdown) or not engine.session.running:
                 return
 
-    def answers_of(self, table: Table, mistakes: Collection[Mistake]) -> Iterator[str | Breakdown]:
+    def answers_of(
+        self, table: "Table", mistakes: Collection[Mistake]
+    ) -> Iterator[str | Breakdown]:
         """Yield what a mutant with a table of commands answers, which makes some mistakes."""
         changed = {name for one in mistakes for name in _changed_commands(one)}
         mutant: Engine | None = None  # while it stands elsewhere than the reference engine

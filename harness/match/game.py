@@ -1,7 +1,5 @@
 """One game between two engines: who is asked what, and what each does to lose."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -287,7 +285,7 @@ class Arbiter:
     def __init__(
         self,
         match: Match,
-        specification: Specification | None = None,
+        specification: "Specification | None" = None,
         hidden_paths: Iterable[str] = (),
     ) -> None:
         """``specification``: of the game, if its reference is the referee.
@@ -318,7 +316,11 @@ class Arbiter:
         Raises:
             SandboxError, StarvedError, ReferenceFailedError: the harness failed: nobody has lost.
         """
-        self._take_cores()
+        if self._cores and self._placed != os.getpid():
+            self._placed = os.getpid()
+            place, shares = self._cores
+            with suppress(OSError):  # nothing is left after a process has died: the system decides
+                os.sched_setaffinity(0, shares[os.read(place, 1)[0]])
         referee = self.referee(self.match.openings[plan.opening])
         return _Table(plan, self.match, referee).play(self._launcher)
 
@@ -401,11 +403,3 @@ class Arbiter:
             self._cores = None
             os.close(read)
             os.close(write)
-
-    def _take_cores(self) -> None:
-        if self._cores is None or self._placed == os.getpid():
-            return
-        self._placed = os.getpid()
-        place, shares = self._cores
-        with suppress(OSError):  # nothing is left after a process has died: the system decides
-            os.sched_setaffinity(0, shares[os.read(place, 1)[0]])

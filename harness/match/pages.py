@@ -1,7 +1,5 @@
 """A match as pages: the crosstable with plots, and each game on a board that steps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate

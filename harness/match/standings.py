@@ -1,7 +1,5 @@
 """Standings of a match: points, ratings, and weaker players; also as text. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -31,7 +29,7 @@ class Score(NamedTuple):
         """A win is a point, a draw a half."""
         return self.wins + self.draws / 2
 
-    def __add__(self, other: Score) -> Score:  # type: ignore[override]
+    def __add__(self, other: "Score") -> "Score":  # type: ignore[override]
         return Score(*map(sum, zip(self, other, strict=True)))
 
     def __str__(self) -> str:

@@ -3,8 +3,6 @@
 Every pytest of a Python where the harness is installed loads this module, for whatever tests.
 """
 
-from __future__ import annotations
-
 import pytest
 
 TYPE_CHECKING = False
@@ -46,7 +44,7 @@ def _seconds(text: str) -> float:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_cmdline_main(config: pytest.Config) -> Generator[None, object, object]:
+def pytest_cmdline_main(config: pytest.Config) -> "Generator[None, object, object]":
     """Let pytest-xdist's ``-n`` alone keep files whole: one engine for each file."""
     option = config.option
     if option.gtp_engine is not None and getattr(option, "numprocesses", None):

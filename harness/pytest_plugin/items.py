@@ -8,8 +8,6 @@ A file's engine is run once, when the first of its tests is set up. What a test 
   in the tear-down of the file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections import Counter
@@ -67,7 +65,7 @@ class Collecting:
 
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
-    ) -> CaseFileCollector | None:
+    ) -> "CaseFileCollector | None":
         """Take case files; hidden ones only if they are named, as ``gtp-harness run`` does."""
         hidden = file_path.name.startswith(".") and not parent.session.isinitpath(file_path)
         has_answers = (parent.config.option.gtp_protocol or GTP) != GTP
@@ -98,7 +96,7 @@ class CaseFileCollector(pytest.File):
         self._view: FileView | None = None
         self._told = False  # of the engine's failure
 
-    def collect(self) -> Iterator[CaseTest]:
+    def collect(self) -> "Iterator[CaseTest]":
         """Yield an item for each test, named by its id: ``10``, or ``10[line7]`` if it recurs."""
         dialect = self.config.option.gtp_dialect
         try:

@@ -1,7 +1,5 @@
 """Case files of answers that end with a status line, as the course has spoken since 2024."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Callable, Sequence

@@ -6,13 +6,10 @@ are ASCII's, as in the C locale.
 Source: POSIX.1-2017, XBD 9.4 and the awk utility; gawk 5.2, compared with on random expressions.
 """
 
-from __future__ import annotations
-
 import re
 
 from harness.errors import PatternError
 from harness.reading import regex_reader
-from harness.reading.regex_reader import Ranges, RegexReader
 
 _CLASSES = {
     "alnum": regex_reader.of(["az", "AZ", "09"]),
@@ -71,7 +68,7 @@ def _encode(match: re.Match[str]) -> str:
     return character
 
 
-class _AwkParser(RegexReader):
+class _AwkParser(regex_reader.RegexReader):
     """Reads an expression from left to right; each method returns the Python of what it read."""
 
     def __init__(self, text: str) -> None:
@@ -150,7 +147,7 @@ class _AwkParser(RegexReader):
 
     # --- sets
 
-    def _set(self) -> Ranges:
+    def _set(self) -> regex_reader.Ranges:
         negated = self._peek() == "^"
         self._place += negated
         found: list[tuple[int, int]] = []
@@ -163,7 +160,7 @@ class _AwkParser(RegexReader):
         members = regex_reader.of(found)
         return regex_reader.complement(members) if negated else members
 
-    def _member(self) -> Ranges:
+    def _member(self) -> regex_reader.Ranges:
         is_class = self._is_class()
         first = self._element()
         if not self._is_range():
@@ -186,7 +183,7 @@ class _AwkParser(RegexReader):
     def _is_range(self) -> bool:
         return self._peek() == "-" and self._text[self._place + 1 : self._place + 2] != "]"
 
-    def _element(self) -> Ranges:
+    def _element(self) -> regex_reader.Ranges:
         """Read a character, ``[:class:]``, ``[.a.]`` or ``[=a=]``."""
         if named := _NAMED.match(self._text, self._place):
             self._place = named.end()

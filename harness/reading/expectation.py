@@ -6,8 +6,6 @@ example is described by its fixed parts, its beginning or the words it must have
 expression, and is called one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache

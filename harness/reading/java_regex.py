@@ -11,8 +11,6 @@ Source: the documentation of ``java.util.regex.Pattern``, Java SE 17, and its an
 expressions (``tests/harness/test_java_regex.py``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from harness.reading import regex_reader
@@ -82,7 +80,7 @@ class Flags(NamedTuple):
     comments: bool = False
     unicode_case: bool = False
 
-    def switch(self, letter: str, on: bool) -> Flags:
+    def switch(self, letter: str, on: bool) -> "Flags":
         """Return the flags with one of them on or off."""
         return Flags(*(on if letter == _FLAGS[i] else old for i, old in enumerate(self)))
 

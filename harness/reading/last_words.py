@@ -5,8 +5,6 @@ stands the innermost line that is the program's own, not a library's: below the 
 outermost file, which is the program itself. (The course folder's packages lie beside it.)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise

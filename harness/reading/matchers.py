@@ -1,7 +1,5 @@
 """Processes that match regular expressions, and the most time that an expression may take."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json
@@ -158,7 +156,7 @@ def ask(question: list[object]) -> bool:
         return _answer(_Matcher(), question)
 
 
-def _answer(matcher: _Matcher, question: list[object]) -> bool:
+def _answer(matcher: "_Matcher", question: list[object]) -> bool:
     """Ask a process, which waits for the next question afterwards, or is ended."""
     try:
         found = matcher.ask(question)

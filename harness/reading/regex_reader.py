@@ -1,7 +1,5 @@
 """Base of the readers of Java's and of awk's expressions: a text, and sets of characters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from harness.errors import PatternError
@@ -96,7 +94,7 @@ class RegexReader:
         self._text = text
         self._place = 0
 
-    def _refuse(self, message: str) -> NoReturn:
+    def _refuse(self, message: str) -> "NoReturn":
         raise PatternError(message)
 
     def _raw(self, ahead: int = 0) -> str:

@@ -5,8 +5,6 @@ are alike. Its verdicts are ranked: passed (expected or not) is better than fail
 and that is better than FAILED, not run or not judged. To sink is to break, to rise to be mended.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

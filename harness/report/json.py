@@ -43,8 +43,6 @@ version stays; whatever else changes makes it 2)::
         again     a command line, for a shell, that repeats just this test
 """
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 import json
@@ -212,7 +210,7 @@ def begins_document(data: bytes) -> bool:
     return data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
 
 
-def load(path: str) -> dict[str, Any]:
+def load(path: str) -> "dict[str, Any]":
     """Read a document back.
 
     Raises :class:`UsageError` when the file cannot be read or is not a run of this version.

@@ -5,8 +5,6 @@ message. A broken engine is a test case of its own, ``(engine)``, with an *error
 is wrong with case files, and harness errors. An unexpected pass is a pass.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterator, Sequence
 

@@ -5,8 +5,6 @@ that were made earlier. Other tests among these commands are sent and not judged
 commands name are copied beside it; the board as it is known here is an SGF file.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -171,7 +169,7 @@ def _is_file(folder: str, name: str) -> bool:
     return likely and not os.path.isabs(name) and os.path.isfile(os.path.join(folder, name))  # noqa: PTH113, PTH117, PTH118
 
 
-def _save_board(view: FileView, outcome: Outcome, board: Diagram, game: str, path: str) -> None:
+def _save_board(view: FileView, outcome: Outcome, board: "Diagram", game: str, path: str) -> None:
     from oracle.sgf.write import write_sgf
 
     case, step = view.file.case, view.file.case.steps[outcome.step]

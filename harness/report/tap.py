@@ -7,8 +7,6 @@ file.
 Source: TAP 14 specification, https://testanything.org/tap-version-14-specification.html
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 

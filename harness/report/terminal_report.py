@@ -1,7 +1,5 @@
 """The report for a reader at a terminal: what went wrong with a file, with boards."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 

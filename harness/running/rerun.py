@@ -1,7 +1,5 @@
 """The same file run several times: one result, and which verdicts cannot be relied on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic

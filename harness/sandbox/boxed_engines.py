@@ -15,19 +15,12 @@ from pathlib import Path
 from harness.engine.launch import NOTHING_MORE, count_names
 from harness.errors import EngineError, SandboxError, UsageError
 from harness.options import BoxLimits
-from harness.processes import descendants
 from harness.records import CaseFile, Failure, FailureKind
 from harness.sandbox import levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from oracle.command_properties import PropertyTable
 
 _KNOWN_VIEWS = 64  # of a run's last engines
-_KINDS = {
-    "time": FailureKind.CPU,
-    "memory": FailureKind.MEMORY,
-    "processes": FailureKind.PROCESSES,
-    "disk": FailureKind.DISK,
-}
 
 
 class Sandbox:
@@ -113,41 +106,6 @@ def _make_view_cache() -> Callable[..., view.View]:
     return lru_cache(_KNOWN_VIEWS)(view.of_program)  # one command is started for each case file
 
 
-class BoxedEngine:
-    """A program in a box, as the engine's session wants it."""
-
-    def __init__(self, box: Boxed, cpu_seconds: float = 0.0) -> None:
-        self.box = box
-        self.stdin, self.stdout, self.stderr = box.stdin, box.stdout, box.stderr
-        self._spent = cpu_seconds  # seconds of CPU time, by others of the same file
-
-    def status(self) -> int | None:
-        """Return how it ended, as ``Popen.returncode``; None while it runs, or if it was ended."""
-        end = self.box.wait(0)
-        return end.status if end else None
-
-    def processes(self) -> list[int]:
-        """Return the ids of the processes of its box."""
-        return descendants(self.box.server)
-
-    def exit_descriptor(self) -> int:
-        """Return a new descriptor that can be read once it has ended."""
-        return os.dup(self.box.fileno())
-
-    def find_end_cause(self) -> EngineError | None:
-        """Return the limit that it went over, or why it could not be started in the box."""
-        end = self.box.wait(0)
-        if end is None or not (end.hit or end.unstarted):
-            return None
-        if limit := end.hit:
-            if limit.name == "time" and limit.used is not None:  # others have used a share
-                used, allowed = limit.used + self._spent, limit.allowed + self._spent
-                limit = limit._replace(used=used, allowed=allowed)
-            return EngineError(Failure(_KINDS[limit.name], "went over its ", limit=limit))
-        message = f"could not be executed in the sandbox ({end.unstarted.lower()})"
-        return EngineError(Failure(FailureKind.NOT_STARTED, message))
-
-
 class BoxedLauncher:
     """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`.
 
@@ -172,9 +130,9 @@ class BoxedLauncher:
         self._submission = submission
         self._view = make_view or _make_view_cache()
         self._spent = 0.0  # seconds of CPU time, by programs that have ended
-        self._under_way: dict[BoxedEngine, BoxLauncher] = {}
+        self._under_way: dict[Boxed, BoxLauncher] = {}
 
-    def start(self, words: list[str], folder: str, output: int | None = None) -> BoxedEngine:
+    def start(self, words: list[str], folder: str, output: int | None = None) -> Boxed:
         """Start a program; see :class:`harness.engine.launch.Launcher`."""
         if output is not None:
             raise SandboxError("there is no terminal in a sandbox: --pty does not go with it")
@@ -187,8 +145,7 @@ class BoxedLauncher:
         if boxes in self._under_way.values():
             boxes = BoxLauncher(boxes.level, boxes.limits)
         try:
-            box = boxes.start(seen, words, self._spent, self._variables)
-            engine = BoxedEngine(box, self._spent)
+            engine = boxes.start(seen, words, self._spent, self._variables)
         except BaseException:
             self._give_back(boxes)
             raise
@@ -199,11 +156,11 @@ class BoxedLauncher:
         if boxes is not self._boxes:
             boxes.close()
 
-    def end(self, engine: BoxedEngine) -> list[str]:
+    def end(self, engine: Boxed) -> list[str]:
         """End a program and its box; return the names of the processes that outlived it."""
         boxes = self._under_way.pop(engine)
         try:
-            end = engine.box.end()
+            end = engine.end()
         finally:
             self._give_back(boxes)
         self._spent += end.cpu

@@ -225,7 +225,6 @@ def _filter(plan: LaunchPlan) -> bytes:
 
 
 def _attend(engine: int, status: int) -> NoReturn:
-    """Wait for the engine, tell how it ended, and reap whatever else ends meanwhile."""
     while True:
         try:
             pid, result = os.wait()

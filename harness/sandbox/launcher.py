@@ -17,8 +17,9 @@ from pathlib import Path
 
 from harness import processes
 from harness.engine.launch import NOTHING_MORE
-from harness.errors import SandboxError
+from harness.errors import EngineError, SandboxError
 from harness.options import BoxLimits
+from harness.records import Failure, FailureKind
 from harness.sandbox import (
     bubblewrap,
     cgroup,
@@ -49,11 +50,20 @@ _TURN = (
 )
 
 
-class Boxed:
-    """A started engine. ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes.
+_KINDS = {
+    "time": FailureKind.CPU,
+    "memory": FailureKind.MEMORY,
+    "processes": FailureKind.PROCESSES,
+    "disk": FailureKind.DISK,
+}
 
-    ``server``: the process id of the box server, under which all of the engine's are.
-    ``ground``: a folder to be removed at the end.
+
+class Boxed:
+    """A program in a box: a :class:`~harness.engine.launch.StartedEngine`.
+
+    ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes. ``server``: the process id of
+    the box server, under which all of the engine's are. ``spent``: seconds of CPU time that others
+    have used of its limit. ``ground``: a folder to be removed at the end.
     """
 
     def __init__(
@@ -61,9 +71,11 @@ class Boxed:
         control: socket.socket,
         streams: tuple[FileIO, FileIO, FileIO],
         server: int,
+        spent: float,
         ground: str = "",
     ) -> None:
         self.server = server
+        self._spent = spent
         self.stdin, self.stdout, self.stderr = streams
         self._control = control
         self._ground = ground
@@ -91,6 +103,32 @@ class Boxed:
         if self._fault is not None:
             raise self._fault
         return self._end
+
+    def status(self) -> int | None:
+        """Return how it ended, as ``Popen.returncode``; None while it runs, or if it was ended."""
+        end = self.wait(0)
+        return end.status if end else None
+
+    def processes(self) -> list[int]:
+        """Return the ids of the processes of its box."""
+        return processes.descendants(self.server)
+
+    def exit_descriptor(self) -> int:
+        """Return a new descriptor that can be read once it has ended."""
+        return os.dup(self._control.fileno())
+
+    def find_end_cause(self) -> EngineError | None:
+        """Return the limit that it went over, or why it could not be started in the box."""
+        end = self.wait(0)
+        if end is None or not (end.hit or end.unstarted):
+            return None
+        if limit := end.hit:
+            if limit.name == "time" and limit.used is not None:  # others have used a share
+                used, allowed = limit.used + self._spent, limit.allowed + self._spent
+                limit = limit._replace(used=used, allowed=allowed)
+            return EngineError(Failure(_KINDS[limit.name], "went over its ", limit=limit))
+        message = f"could not be executed in the sandbox ({end.unstarted.lower()})"
+        return EngineError(Failure(FailureKind.NOT_STARTED, message))
 
     def _take_report(self) -> BoxEnd:
         message = b""
@@ -162,14 +200,14 @@ class BoxLauncher:
         engine_view, own = _with_copies(engine_view)
         if self.level > 1 or engine_view.writable:
             streams = self._send(self.plan(engine_view, words, own, cpu_seconds, variables))
-            return Boxed(self._control, streams, self._server.pid)
+            return Boxed(self._control, streams, self._server.pid, cpu_seconds)
         ground = relocating.relocate(engine_view, tuple(words), self._identity)
         try:
             streams = self._send(self.plan(ground.view, ground.words, own, cpu_seconds, variables))
         except BaseException:
             untrusted_folders.remove(ground.folder)
             raise
-        return Boxed(self._control, streams, self._server.pid, ground.folder)
+        return Boxed(self._control, streams, self._server.pid, cpu_seconds, ground.folder)
 
     def _send(self, request: LaunchPlan) -> tuple[FileIO, FileIO, FileIO]:
         """Have the server start an engine; return our ends of its pipes."""

@@ -92,7 +92,6 @@ def _of_machine(name: str) -> int:
 
 
 def _at_most(process: ProcessStat) -> int:
-    """Return what a process may hold besides what is resident."""
     mappings = min(_MOST_MAPPINGS, process.virtual // 4096) * _MAPPING
     return process.virtual + mappings + _descriptors(process.task) * _SOCKET
 
@@ -149,7 +148,6 @@ def _anonymous(task: int) -> int:
 
 
 def _tables(task: int) -> int:
-    """Return page tables, pages that are swapped out, and huge pages."""
     sizes = _status(task)
     return sum(sizes.get(name, 0) for name in ("VmPTE:", "VmSwap:", "HugetlbPages:"))
 

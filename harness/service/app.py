@@ -35,32 +35,30 @@ from harness.service.pages import (
 )
 from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web import access, middleware, rendering
-from harness.service.web.access import ADMINS, ANYBODY, Context, Routes
-from harness.service.web.middleware import HeadRequests, OwnHosts, RequestLog, SecurityHeaders
 from harness.service.web.service import Service
 from oracle import __version__
 
-FOR_OPERATORS = Routes()
+FOR_OPERATORS = access.Routes()
 METRICS = requests.ApiRoutes("operation")
 _SHOWN = 50  # remarks
 
 
-@FOR_OPERATORS.at("GET", "/ready", ANYBODY)
-def ready(context: Context) -> Response:
+@FOR_OPERATORS.at("GET", "/ready", access.ANYBODY)
+def ready(context: access.Context) -> Response:
     """Say whether all is there that work needs; 503 and why if not."""
     found = [*health.complaints(health.state(context.service))]
     return JSONResponse({"ready": not found, "reasons": found}, 503 if found else 200)
 
 
-@METRICS.at("GET", "/metrics", ADMINS, include_in_schema=False)
-def give_metrics(context: Context) -> Response:
+@METRICS.at("GET", "/metrics", access.ADMINS, include_in_schema=False)
+def give_metrics(context: access.Context) -> Response:
     """Give figures to Prometheus."""
     found, counted = health.state(context.service), health.get_figures(context.service)
     return Response(health.metrics_text(found, counted), media_type=health.TYPE)
 
 
-@FOR_OPERATORS.at("GET", "/cluster", ADMINS)
-def show_cluster(context: Context) -> Response:
+@FOR_OPERATORS.at("GET", "/cluster", access.ADMINS)
+def show_cluster(context: access.Context) -> Response:
     """Show the present state of the cluster."""
     from harness.cluster import records
 
@@ -112,11 +110,11 @@ def guard_application(service: Service) -> ASGIApp:
     """Return the application as it is served: with the headers added to every response."""
     settings = service.settings
     app = application(service)
-    app.add_middleware(OwnHosts, settings=settings)
-    inner = SecurityHeaders(
-        HeadRequests(app), is_secure=settings.is_secure, largest=settings.largest
+    app.add_middleware(middleware.OwnHosts, settings=settings)
+    inner = middleware.SecurityHeaders(
+        middleware.HeadRequests(app), is_secure=settings.is_secure, largest=settings.largest
     )
-    return RequestLog(inner, settings, service.requests)
+    return middleware.RequestLog(inner, settings, service.requests)
 
 
 # --- The process that answers HTTP ---------------------------------------------------------------

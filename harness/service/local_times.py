@@ -1,7 +1,5 @@
 """Dates and times as people read them: those of the server, each with its time zone."""
 
-from __future__ import annotations
-
 import datetime
 import time
 from html import escape
@@ -24,7 +22,7 @@ class ShownTime(str):
     @classmethod
     def of(
         cls, moment: datetime.datetime, pattern: str, *, has_distance: bool = False, day: str = ""
-    ) -> ShownTime:
+    ) -> "ShownTime":
         """Return a time; ``pattern``: of its hours and minutes; ``day``: of the week."""
         made = cls(f"{day}{moment.day} {moment:%b %Y}, {moment.strftime(pattern)}")
         made._moment, made._has_distance = moment, has_distance

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from harness import signals
 from harness.cluster import state as cluster_state
 from harness.cluster.records import ConnectorSettings
-from harness.cluster.state import HubState
 from harness.errors import NoClusterError, SandboxError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts.orders import SetAside
@@ -120,7 +119,7 @@ class _ClusterMachines:
         return self._dispatcher.run(units, store, context, on_event, on_time)
 
 
-def state(settings: Settings) -> HubState | None:
+def state(settings: Settings) -> cluster_state.HubState | None:
     """Return the state of the cluster; None if unknown yet or if engines run on this machine."""
     return cluster_state.read(folder(settings)) if settings.scheduler else None
 

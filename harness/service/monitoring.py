@@ -1,7 +1,5 @@
 """Monitoring: the log, counts and durations, and which workers are alive."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -78,7 +76,7 @@ class Histogram(NamedTuple):
     counts: tuple[int, ...]  # for each bucket, those in it alone
     total: float = 0.0  # seconds
 
-    def with_one(self, place: int, seconds: float) -> Histogram:
+    def with_one(self, place: int, seconds: float) -> "Histogram":
         """Return it with one more in the bucket at a place."""
         counts = (*self.counts[:place], self.counts[place] + 1, *self.counts[place + 1 :])
         return Histogram(counts, self.total + seconds)

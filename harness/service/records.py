@@ -4,8 +4,6 @@ Ids are texts that nobody can guess; times are seconds since 1970, except for da
 sets, which are local as those of an assignment are: ``2026-01-29T23:55``.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from harness.network import origin_of
@@ -90,7 +88,7 @@ class Member(NamedTuple):
         """Whether somebody may do one of RIGHTS: teachers all, assistants what they were given."""
         return self.role == TEACHER or (self.role == ASSISTANT and right in self.may.split())
 
-    def may_remove(self, comment: Comment) -> bool:
+    def may_remove(self, comment: "Comment") -> bool:
         """Whether somebody may remove a comment: its author, and any teacher of the course."""
         return self.has(COMMENT) and (self.role == TEACHER or self.person == comment.person)
 

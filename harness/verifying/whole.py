@@ -6,11 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from harness.assignments import assignment
-from harness.assignments.assignment import FILE
 from harness.errors import CaseError, UndecidedError
 from harness.judging import in_process, mutant_replay
 from harness.judging.board_replay import reason
-from harness.judging.in_process import folder_of, identities, is_judged, specifications_of
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
@@ -56,7 +54,7 @@ class _FileWalk:
         self._path, self._lines = case.path, case.lines
         self._specification = specification
         self._dialect = dialect_of(case, dialect)
-        self._engine = specification.reference_engine(folder_of(case))
+        self._engine = specification.reference_engine(in_process.folder_of(case))
         self._is_free = False  # an engine's own choice has led here
         self._unknown = _Unknown()
         self._tested = {step.command for step in case.steps if self._asks(step)}
@@ -216,7 +214,7 @@ def verify(
         for one in told:
             if isinstance(one, CaseFinding):
                 found.append(one)
-            elif is_judged(one.step.command, own):
+            elif in_process.is_judged(one.step.command, own):
                 found += judge.findings(one, answers.get(one.step.line, ()))
             else:
                 unchecked += 1
@@ -228,7 +226,7 @@ def verify(
 
 def _in_folder(folder: Path) -> Specification | None:
     """Return the specification of the assignment in a folder; None if there is none."""
-    path = folder / FILE
+    path = folder / assignment.FILE
     return assignment.read(path).specification if path.exists() else None
 
 
@@ -245,7 +243,7 @@ def specification_of(
     for folder in Path(case.path).resolve().parents:
         if own := in_folder(folder):
             return own
-    if found := specifications_of(case):
+    if found := in_process.specifications_of(case):
         return found[0]
     raise CaseError("found nothing that tells its assignment, expected --assignment", case.path)
 
@@ -280,7 +278,7 @@ def _find_repeated(
     findings = []
     games = dict(_games(case, specification.commands))
     known = {one.step.line for one in results if isinstance(one, OracleAnswer) and not one.is_free}
-    for step, identity in identities(case, specification):
+    for step, identity in in_process.identities(case, specification):
         if step.line not in known:
             continue  # what an engine's own choice led to, or a setup that was refused
         path, game, line = first.setdefault(identity, (case.path, games[step.line], step.line))

@@ -8,8 +8,6 @@ tests are made about (:mod:`~harness.vocabulary.scenes`,
 Nothing is started.
 """
 
-from __future__ import annotations
-
 from harness.typed import NamedTuple
 from oracle.position import GTP_LETTERS
 

@@ -4,8 +4,6 @@ The oracle writes one form; ``B+4.0`` for ``B+4`` and ``win e4`` for ``Win E4`` 
 forms are those of the specification, ``cases/README.md``, "What a case may ask".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

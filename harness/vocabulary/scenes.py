@@ -6,8 +6,6 @@ features) → :class:`Scene` (commands).
 Boards travel between processes as integers: the bits of :mod:`oracle.position`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import cache
 from random import Random
@@ -24,7 +22,7 @@ class SceneOrigin(NamedTuple):
     game: str  # names the game, whatever file it is in and however it is turned; "" if made
     changes: tuple[str, ...] = ()  # what has been done to the position, for a reader
 
-    def but(self, change: str) -> SceneOrigin:
+    def but(self, change: str) -> "SceneOrigin":
         """Return the origin of a changed position."""
         return self._replace(changes=(*self.changes, change))
 

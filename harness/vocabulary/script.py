@@ -4,8 +4,6 @@ It is apart from what draws scripts, which needs Hypothesis: games of one's own 
 by scripts, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -35,7 +33,7 @@ class Script(NamedTuple):
     commands: tuple[str, ...]
     files: tuple[tuple[str, str], ...] = ()  # (name, text) of what the commands name
 
-    def until(self, index: int) -> Script:
+    def until(self, index: int) -> "Script":
         """Return the script up to the command at an index, with no more files than it needs."""
         commands = self.commands[: index + 1]
         named = {word for command in commands for word in command.split()[1:]}

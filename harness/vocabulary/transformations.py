@@ -4,8 +4,6 @@ A :class:`Transformation` is one of four kinds. None mixes with another, so that
 fault on one side of the board, or with one color, fails the images of one kind only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from random import Random

@@ -3,8 +3,6 @@
 Each reader is called before a command, with the session and the words of the command.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from math import isinf

@@ -1,7 +1,5 @@
 """Runner of submissions: in a room of their own, built, and asked case file by case file."""
 
-from __future__ import annotations
-
 import os
 import resource
 import time
@@ -11,15 +9,7 @@ from pathlib import Path
 
 from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
-from harness.engine import protocols, translation
-from harness.engine.launch import (
-    NOTHING_MORE,
-    UNBUFFERED,
-    Launcher,
-    PlainLauncher,
-    StartedEngine,
-    split_program,
-)
+from harness.engine import launch, protocols, translation
 from harness.environments import interpreters
 from harness.errors import SandboxError, StarvedError
 from harness.options import Limits, Options
@@ -28,7 +18,8 @@ from harness.records import Build, CaseFile, Outcome, Verdict
 from harness.running.file_runner import RunContext, run_file
 from harness.running.hangs import HangPolicy
 from harness.running.rerun import explain_silence
-from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
+from harness.sandbox.boxed_engines import Sandbox
+from harness.sandbox.launcher import Boxed
 from harness.signals import SIGKILL
 from harness.work import canonical_json, fairness, records
 from harness.work.records import (
@@ -157,11 +148,11 @@ class UnitRunner:
         try:
             command, folder = assignment.start(room)
             setting = self._setting._replace(
-                words=tuple(split_program(command)),
+                words=tuple(launch.split_program(command)),
                 options=self._setting.options._replace(folder=folder),
                 launcher=lambda _: gauge,
                 # Tells why an engine hung, and is not measured.
-                unbuffered=lambda case: self.launcher(case, room, variables=UNBUFFERED),
+                unbuffered=lambda case: self.launcher(case, room, variables=launch.UNBUFFERED),
                 ends=ends,
                 on_test=on_test,
                 # What a program leaves behind is told from another one's in a box only.
@@ -204,11 +195,11 @@ class UnitRunner:
         case: CaseFile,
         room: Path,
         visible_paths: Sequence[str] = (),
-        variables: Mapping[str, str] = NOTHING_MORE,
-    ) -> Launcher:
+        variables: Mapping[str, str] = launch.NOTHING_MORE,
+    ) -> launch.Launcher:
         """Return what starts the engine in a room; ``visible_paths``: what else it sees there."""
         if not self._sandbox:
-            return PlainLauncher(variables)
+            return launch.PlainLauncher(variables)
         home = room / self._assignment.archive.folder
         beside = workspace.beside_submission(home)
         return self._sandbox.launcher(case, (*beside, *visible_paths), str(home), variables)
@@ -217,7 +208,7 @@ class UnitRunner:
 class _Gauge:
     """A launcher that remembers what its engine used of the machine."""
 
-    def __init__(self, launcher: Launcher) -> None:
+    def __init__(self, launcher: launch.Launcher) -> None:
         self._launcher = launcher
         self._before = _cpu_of_the_dead()
         self.start = launcher.start
@@ -225,12 +216,12 @@ class _Gauge:
         self.memory = 0
         self.was_killed = False  # an engine, by SIGKILL, and for no limit: by whom, nobody knows
 
-    def end(self, engine: StartedEngine) -> list[str]:
+    def end(self, engine: launch.StartedEngine) -> list[str]:
         """End a program; see :class:`harness.engine.launch.Launcher`."""
         self.was_killed |= engine.status() == -SIGKILL and engine.find_end_cause() is None
         left = self._launcher.end(engine)
-        if isinstance(engine, BoxedEngine):
-            end = engine.box.end()
+        if isinstance(engine, Boxed):
+            end = engine.end()
             self.cpu, self.memory = self.cpu + end.cpu, max(self.memory, end.memory)
         else:
             self.cpu = _cpu_of_the_dead() - self._before

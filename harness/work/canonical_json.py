@@ -7,8 +7,6 @@ What a type does not say is not written: reading needs the type.
 :func:`loads` trusts what it reads. :func:`read` checks JSON of others against a type.
 """
 
-from __future__ import annotations
-
 import datetime
 import enum
 import json
@@ -202,7 +200,7 @@ class _RefusedValueError(Exception):
         self.place = ""  # within the whole: told as the error goes up, so that no other value pays
         self.what = message
 
-    def within(self, place: str) -> _RefusedValueError:
+    def within(self, place: str) -> "_RefusedValueError":
         """Return this error of a part, as one of what it is a part of."""
         self.place = f"{place}{self.place}"
         return self

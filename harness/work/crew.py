@@ -4,8 +4,6 @@ Each is ``python -m harness.work --serve`` and takes one unit after the other. O
 whenever that is, has cost the words that it had not said to their end, and nothing else.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess
@@ -68,7 +66,7 @@ class Crew(jobs.WorkerPool):
         self._command = command("harness.work.unit_worker", "--serve", *options)
         self.hangs = [0] * len(units)
 
-    def start_worker(self) -> _CrewWorker:
+    def start_worker(self) -> "_CrewWorker":
         """Start a worker."""
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()

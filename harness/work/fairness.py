@@ -1,7 +1,5 @@
 """Time limits that decide a mark, runs that were cut short, and reruns. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ not wait for ever while others come. What is most likely hopeless waits outside 
 pass it, though not for ever.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import sys

@@ -4,8 +4,6 @@ What a digest stands for is looked for where the unit says that it lies and, fai
 stores that the worker was given.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple, get_type_hints
@@ -18,7 +16,6 @@ from harness.reading.dialect import find_dialect
 from harness.records import Build, CaseFile, Exchange, Failure, FileResult, Reply, Restart
 from harness.sandbox import relocating
 from harness.work import canonical_json
-from harness.work.canonical_json import Level, Name, Sha256
 
 VERSION = 1  # of units and words
 
@@ -31,8 +28,8 @@ ENVIRONMENT = "/environment"  # and for that of its Python's own, which each mac
 class UnitFile(NamedTuple):
     """A file of a folder."""
 
-    name: Name
-    sha256: Sha256
+    name: canonical_json.Name
+    sha256: canonical_json.Sha256
 
 
 class Folder(NamedTuple):
@@ -47,7 +44,7 @@ class UnitSubmission(NamedTuple):
     """The submission, and what of it counts."""
 
     key: str  # whose it is
-    sha256: Sha256  # of the archive
+    sha256: canonical_json.Sha256  # of the archive
     root: str  # what the names of its own files begin with in the archive
     kept: tuple[str, ...]  # its files by their names below root
     path: str = ""  # of the archive; "" or not there: in a store
@@ -58,7 +55,7 @@ class UnitCase(NamedTuple):
 
     basis: str  # what the result is known by
     name: str  # of the file
-    sha256: Sha256
+    sha256: canonical_json.Sha256
     beside: tuple[UnitFile, ...] = ()  # what its commands name, by names from its folder
     # Where it lies, and with it what is beside it. Its own bytes may be in a store all the same.
     place: str = ""
@@ -69,7 +66,7 @@ class UnitCase(NamedTuple):
 class Environment(NamedTuple):
     """In what engines run."""
 
-    sandbox: Level
+    sandbox: canonical_json.Level
     python: EnginePython | None = None  # None: the system's
     hidden: tuple[str, ...] = ()  # paths that no engine may see
 

@@ -1,7 +1,5 @@
 """The process that does units of work, JSON in and lines of JSON out; the files they name."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
@@ -26,19 +24,6 @@ from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records
 from harness.work.bench import UnitRunner
 from harness.work.machine import die_with_parent
-from harness.work.records import (
-    AttemptFinished,
-    CaseProgress,
-    CaseProlonged,
-    CaseStarted,
-    Claim,
-    ClaimLonger,
-    EngineHung,
-    Granted,
-    ProgressEvent,
-    UnitFinished,
-    WorkerEvent,
-)
 
 
 class MissingBytesError(HarnessError):
@@ -143,8 +128,8 @@ def _has(path: Path, sha256: str) -> bool:
 
 _TOLD_EVERY = 1.0  # seconds between two tests that are told of
 
-Say = Callable[[WorkerEvent], object]
-Ask = Callable[[Claim | ClaimLonger], Granted]
+Say = Callable[[records.WorkerEvent], object]
+Ask = Callable[[records.Claim | records.ClaimLonger], records.Granted]
 
 
 class UnitWorker:
@@ -169,7 +154,7 @@ class UnitWorker:
             self._bench.close()
         self._room.cleanup()
 
-    def do(self, unit: records.WorkUnit, say: Say, ask: Ask | None = None) -> UnitFinished:
+    def do(self, unit: records.WorkUnit, say: Say, ask: Ask | None = None) -> records.UnitFinished:
         """Do a unit, and say what comes; return the last event, which is said, too.
 
         ``ask``: answers claims; None: no other worker has a part of the unit.
@@ -186,7 +171,7 @@ class UnitWorker:
                     if not case_under_way.begin(index, case.basis):
                         continue
                     short.begin_file(is_image=case.is_image, may_go_on=case_under_way.may_go_on)
-                    say(CaseStarted(case.basis))
+                    say(records.CaseStarted(case.basis))
                     if built and not built.ok:
                         say(bench.nothing(case.basis))
                         continue
@@ -201,16 +186,16 @@ class UnitWorker:
                         )
                         say(event)
                     ends += bench.explaining
-                    if isinstance(event, AttemptFinished) and event.figures.pace:
+                    if isinstance(event, records.AttemptFinished) and event.figures.pace:
                         # An engine computed longer here than on the reference machine.
                         ends += event.figures.cpu * (event.figures.pace - 1.0)
-            ended = UnitFinished()
+            ended = records.UnitFinished()
         except PostponedError:
-            ended = UnitFinished(later=True)
+            ended = records.UnitFinished(later=True)
         except (SandboxError, StarvedError) as error:
-            ended = UnitFinished(str(error))
+            ended = records.UnitFinished(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
-            ended = UnitFinished(f"{type(error).__name__}: {error}", format_exc())
+            ended = records.UnitFinished(f"{type(error).__name__}: {error}", format_exc())
         say(ended)
         return ended
 
@@ -261,7 +246,7 @@ class _CaseUnderWay(Hangs):
         self._index, self._basis, self._told = index, basis, time.monotonic()
         if self._ask is None:
             return True
-        granted = self._ask(Claim(index))
+        granted = self._ask(records.Claim(index))
         self._count = granted.hangs
         return granted.granted
 
@@ -269,11 +254,11 @@ class _CaseUnderWay(Hangs):
         """Whether an engine that computes without an answer has its full limit at once."""
         if self._ask is None:
             return False
-        answer = self._ask(ClaimLonger(self._index))
+        answer = self._ask(records.ClaimLonger(self._index))
         if answer.later:
             raise PostponedError
         if answer.granted:
-            self.say(CaseProlonged(self._basis, limit))
+            self.say(records.CaseProlonged(self._basis, limit))
         return answer.granted
 
     def on_test(self, _case: CaseFile, outcome: Outcome) -> None:
@@ -281,14 +266,14 @@ class _CaseUnderWay(Hangs):
         now = time.monotonic()
         if now - self._told >= _TOLD_EVERY:
             self._told = now
-            self.say(CaseProgress(self._basis, outcome.step))
+            self.say(records.CaseProgress(self._basis, outcome.step))
 
     def of(self, place: int) -> int:
         return self._count
 
     def add(self, place: int) -> None:
         self._count += 1
-        self.say(EngineHung(self._basis))
+        self.say(records.EngineHung(self._basis))
 
 
 def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool = True) -> None:
@@ -303,15 +288,15 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool 
     """
     asked = 0
 
-    def say(event: WorkerEvent) -> None:
-        if shared or not isinstance(event, ProgressEvent):
+    def say(event: records.WorkerEvent) -> None:
+        if shared or not isinstance(event, records.ProgressEvent):
             sink.write(records.line(event))
-        if shared or not isinstance(event, AttemptFinished):
+        if shared or not isinstance(event, records.AttemptFinished):
             sink.flush()
 
-    def ask(event: Claim | ClaimLonger) -> Granted:
+    def ask(event: records.Claim | records.ClaimLonger) -> records.Granted:
         say(event)
-        return canonical_json.read(Granted, source.readline(), "the answer to a claim")
+        return canonical_json.read(records.Granted, source.readline(), "the answer to a claim")
 
     with closing(worker):
         while text := source.readline():
@@ -388,7 +373,7 @@ def _do(options: argparse.Namespace) -> int:
     unit = records.read_unit(text, file if file != "-" else "unit")
     broke = False
 
-    def say(event: WorkerEvent) -> None:
+    def say(event: records.WorkerEvent) -> None:
         nonlocal broke
         broke = broke or isinstance(event, records.HarnessFailed)
         sys.stdout.buffer.write(records.line(event))

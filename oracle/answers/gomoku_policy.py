@@ -6,7 +6,6 @@ from oracle.answers.gomoku_rules import by_name, explain_result, orders
 from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
 from oracle.position import Point, Position, each_bit, opponent, sides
 from oracle.rules import gomoku as rules
-from oracle.rules.gomoku import almost_open_fours, long_lines, steps, window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def explain_policy_moves(
 def _fives_made(position: Position, stones: int, moves: int) -> Iterator[Reason]:
     """Yield for each move the line of five or more that it completes."""
     for move in each_bit(moves):
-        lines = long_lines(position.grid, stones | move)
+        lines = rules.long_lines(position.grid, stones | move)
         line = next(line for line in lines if line & move)
         length = number("length", line.bit_count(), "in a row", "in a row")
         parts = (_point(position, move), " makes ", length, ": ", _points("line", position, line))
@@ -164,11 +163,11 @@ _REASONS: dict[str, tuple[tuple[str, ...], bool, Callable[..., Iterable[Reason]]
 
 def _completions(position: Position, stones: int) -> Iterator[tuple[int, int]]:
     """Yield each point that makes an open four, with the six points of its window."""
-    for step in steps(position.grid):
-        found = almost_open_fours(stones, position.empty, step)
+    for step in rules.steps(position.grid):
+        found = rules.almost_open_fours(stones, position.empty, step)
         for place, starts in enumerate(found, start=1):
             for start in each_bit(starts):
-                yield start << place * step, window(start, step, 6)
+                yield start << place * step, rules.window(start, step, 6)
 
 
 def _explanation(position: Position, moves: int, reasons: list[Reason]) -> Explanation:

@@ -4,8 +4,6 @@ They are answered from the stones alone. Who made the *first* five is the game's
 (:mod:`oracle.games.gomoku`).
 """
 
-from __future__ import annotations
-
 from oracle.explanation import Explanation, Sentence, a_color, number, points
 from oracle.position import BLACK, EMPTY, NAMES, WHITE, Grid, Point, Position, each_bit, vertex
 from oracle.rules.gomoku import fives, long_lines

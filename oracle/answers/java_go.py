@@ -3,8 +3,6 @@
 The board knows no history, so ko is not judged here but in the game (:mod:`oracle.games.go`).
 """
 
-from __future__ import annotations
-
 from oracle.errors import VertexError
 from oracle.explanation import (
     Explanation,

@@ -3,8 +3,6 @@
 Columns are A to I, with the I, and the board is always 9 by 9.
 """
 
-from __future__ import annotations
-
 from oracle.boards import Snapshot, SnapshotChoice, decode, lines_of, quote
 from oracle.errors import FormatError, FormatErrors
 from oracle.position import (

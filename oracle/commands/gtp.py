@@ -1,7 +1,5 @@
 """``gtp-oracle gtp``: the oracle as an engine on standard input and output."""
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -61,7 +59,7 @@ def _refuse(message: str) -> int:
     return 2
 
 
-def _serve(engine: Engine, options: dict[str, str]) -> int:
+def _serve(engine: "Engine", options: dict[str, str]) -> int:
     engine.session.strict = "--strict" in options
     engine.session.warn = _warn
     serve(engine, _read, _write)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from oracle.answers import java_go
 from oracle.commands import ask as shared
-from oracle.commands.ask import OptionParser, can_draw_unicode, print_notes, print_text
 from oracle.draw import Diagram, draw_text
 from oracle.errors import IllegalMove, OracleError, VertexError
 from oracle.games.go import BLACK_FIRST, GoGame
@@ -247,23 +246,23 @@ def converse(table: GameTable, ask: Callable[[str], str], say: Callable[[str], N
 
 def main(arguments: list[str]) -> int:
     """Run the game and return the exit status."""
-    parser = OptionParser("play", DESCRIPTION, rules="go")
+    parser = shared.OptionParser("play", DESCRIPTION, rules="go")
     shared.add_position(parser, needed=False)
     shared.add_color(parser, "color to begin")
     parser.add_argument("--ascii", action="store_true", help="draw the board in plain ASCII")
     options = parser.parse_args(arguments)
-    unicode = not options.ascii and can_draw_unicode()
+    unicode = not options.ascii and shared.can_draw_unicode()
     if options.file is None:
         board = grid(*(options.size or (USUAL_SIZE, USUAL_SIZE)))
         table = GameTable(Position(board), options.color or BLACK, unicode=unicode)
     else:
         snapshot = shared.read(options)
-        print_notes(snapshot)
+        shared.print_notes(snapshot)
         turn = snapshot.to_play or options.color or BLACK
         if options.color and options.color != turn:
             raise OracleError(f"{options.file}: it is {NAMES[turn].capitalize()}'s turn")
         table = GameTable(snapshot.start, turn, snapshot.moves, unicode=unicode)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    converse(table, input, print_text)
+    converse(table, input, shared.print_text)
     return 0

@@ -7,7 +7,6 @@ from oracle.boards import Snapshot, read_bytes
 from oracle.boards.diagram import format_diagram, format_digits, format_drawing
 from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
 from oracle.commands import ask
-from oracle.commands.ask import add_rules, read
 from oracle.draw import Diagram, draw_svg
 from oracle.errors import OracleError
 from oracle.komi import plain_text
@@ -22,7 +21,7 @@ the position in another format.
 def main(arguments: list[str]) -> int:
     """Run the command and return the exit status."""
     parser = ask.question("show", DESCRIPTION)
-    add_rules(parser)
+    ask.add_rules(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--games", action="store_true", help="list the games of an SGF file")
     what.add_argument("--to", choices=WRITERS, help="write the position in another format")
@@ -45,7 +44,7 @@ def main(arguments: list[str]) -> int:
             lines.append(f"{one.number:3}  {name} ({one.nodes} nodes{damage})")
         ask.print_text("\n".join(lines))
         return 0
-    snapshot = read(options)
+    snapshot = ask.read(options)
     if options.json:
         ask.print_json(ask.describe_position(snapshot, options.file))
         return 0

@@ -1,7 +1,5 @@
 """The game of Gomoku: whose turn, who won, and history, which a position alone does not know."""
 
-from __future__ import annotations
-
 from oracle.answers.gomoku_rules import DRAW, UNKNOWN, winner
 from oracle.errors import IllegalMove
 from oracle.games import History, Moment
@@ -33,7 +31,7 @@ class GomokuState(Moment):
         self.winner = winner
         self.in_turn = in_turn
 
-    def after(self, color: int, point: Point) -> GomokuState:
+    def after(self, color: int, point: Point) -> "GomokuState":
         """Return the moment after a stone, whatever was there before."""
         position = self.position.place(point, color)
         stones = position.stones(color)
@@ -43,7 +41,7 @@ class GomokuState(Moment):
         in_turn = self.in_turn and color == self.to_play
         return GomokuState(position, opponent(color), winner, (color, point), in_turn=in_turn)
 
-    def turn_to(self, color: int) -> GomokuState:
+    def turn_to(self, color: int) -> "GomokuState":
         """Return the same moment with another color to play, which is out of turn."""
         return GomokuState(self.position, color, self.winner, self.move, in_turn=False)
 

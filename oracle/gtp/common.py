@@ -8,7 +8,6 @@ import oracle
 from oracle.errors import FormatError, GtpError, IllegalMove
 from oracle.explanation import Explanation, Readings, is_underspecified
 from oracle.gtp import protocol
-from oracle.gtp.protocol import is_number
 from oracle.position import BLACK, NAMES, Grid, Point, Position, grid, vertex
 
 TYPE_CHECKING = False
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oracle.boards import Snapshot, SnapshotChoice
-    from oracle.gtp.protocol import Table
 
     Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
     Subject = Callable[[Any, list[str]], tuple[Any, ...]]
@@ -67,7 +65,7 @@ class Session:
     knows_letters_only = False
     record: str | None = None  # what game records are read as, whatever they say; None: Go only
 
-    def __init__(self, commands: Table, questions: Questions, seed: int) -> None:
+    def __init__(self, commands: protocol.Table, questions: Questions, seed: int) -> None:
         self.commands = commands
         self.questions = questions
         self.seed = seed
@@ -285,7 +283,7 @@ def loadsgf(session: Session, words: list[str]) -> str:
     The session's ``warn`` is told what is not as it should be.
     """
     move = None
-    if len(words) > 1 and is_number(words[-1]):
+    if len(words) > 1 and protocol.is_number(words[-1]):
         move = max(protocol.integer(words, len(words) - 1) - 1, 0)
         words = words[:-1]
 
@@ -366,7 +364,7 @@ def position(session: Session, words: list[str]) -> tuple[Position]:
     return (session.game.position,)
 
 
-COMMANDS: Table = {
+COMMANDS: protocol.Table = {
     "protocol_version": protocol_version,
     "name": name,
     "version": version,

@@ -7,7 +7,6 @@ from oracle.errors import GtpError
 from oracle.games.go import GoGame
 from oracle.gtp import common, protocol
 from oracle.gtp.common import Session
-from oracle.gtp.protocol import Engine
 from oracle.komi import plain_text
 from oracle.position import WHITE, Grid, Point, Position, color_of, sides, vertex
 from oracle.rules.flood import flood, neighbours
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oracle.boards import Snapshot
-    from oracle.gtp.common import Questions
-    from oracle.gtp.protocol import Table
     from oracle.komi import Komi
 
 # --- GNU Go's commands about stones and their liberties: replies and errors are GNU Go's ---------
@@ -147,7 +144,7 @@ class GoSession(Session):
     game: GoGame
     knows_letters_only = True
 
-    def __init__(self, commands: Table, questions: Questions, seed: int) -> None:
+    def __init__(self, commands: protocol.Table, questions: common.Questions, seed: int) -> None:
         super().__init__(commands, questions, seed)
         self.komi: Komi = 0
         self.handicap = 0
@@ -291,9 +288,9 @@ def subject(session: GoSession, words: list[str]) -> tuple[Position, Komi]:
 
 
 _SCORE = (subject, go_scoring.explain, go_scoring.readings, str)
-QUESTIONS: Questions = {"score": _SCORE, "final_score": _SCORE}
+QUESTIONS: common.Questions = {"score": _SCORE, "final_score": _SCORE}
 
-COMMANDS: Table = {
+COMMANDS: protocol.Table = {
     **common.COMMANDS,
     "fixed_handicap": fixed_handicap,
     "place_free_handicap": place_free_handicap,
@@ -321,6 +318,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int, _playouts: int) -> Engine:
+def new_engine(seed: int, _playouts: int) -> protocol.Engine:
     """Return an engine for Go."""
-    return Engine(GoSession(COMMANDS, QUESTIONS, seed))
+    return protocol.Engine(GoSession(COMMANDS, QUESTIONS, seed))

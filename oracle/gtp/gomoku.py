@@ -6,8 +6,6 @@ from oracle.answers import gomoku_policy, gomoku_rules
 from oracle.errors import GtpError, IllegalMove, VertexError
 from oracle.games.gomoku import GomokuGame
 from oracle.gtp import common, protocol
-from oracle.gtp.common import Session
-from oracle.gtp.protocol import Engine
 from oracle.position import (
     GTP_LETTERS,
     NAMES,
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from oracle.gtp.protocol import Table
 
 
-class GomokuSession(Session):
+class GomokuSession(common.Session):
     """A game of Gomoku; the policy outlives ``boardsize`` and ``clear_board``."""
 
     __slots__ = ("playouts", "policy", "refused_to_move")
@@ -312,6 +310,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int, playouts: int) -> Engine:
+def new_engine(seed: int, playouts: int) -> protocol.Engine:
     """Return an engine for Gomoku."""
-    return Engine(GomokuSession(COMMANDS, QUESTIONS, seed, playouts))
+    return protocol.Engine(GomokuSession(COMMANDS, QUESTIONS, seed, playouts))

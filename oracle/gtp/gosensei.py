@@ -11,17 +11,15 @@ from oracle.answers import gosensei as answers
 from oracle.errors import FormatError
 from oracle.games.go import GoGame
 from oracle.gtp import common
-from oracle.gtp.common import Session
 from oracle.gtp.protocol import Engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.gtp.common import Questions
     from oracle.gtp.protocol import Table
     from oracle.position import Position
 
 
-class GosenseiSession(Session):
+class GosenseiSession(common.Session):
     """A board to analyze; moves follow the rules of Go."""
 
     __slots__ = ()
@@ -35,7 +33,7 @@ class GosenseiSession(Session):
         return GoGame(position, to_play)
 
 
-def load_board(session: Session, words: list[str]) -> str:
+def load_board(session: common.Session, words: list[str]) -> str:
     """FILE: load a go board configuration file."""
     from oracle.boards.gosensei import read_gosensei
 
@@ -43,7 +41,7 @@ def load_board(session: Session, words: list[str]) -> str:
     return ""
 
 
-def is_valid(session: Session, words: list[str]) -> str:
+def is_valid(session: common.Session, words: list[str]) -> str:
     """FILE: whether it is such a file without errors: true or false."""
     from oracle.boards import read_bytes
     from oracle.boards.gosensei import read_gosensei
@@ -87,7 +85,7 @@ def analyze_commands(session: GosenseiSession, words: list[str]) -> str:
     )
 
 
-QUESTIONS: Questions = {
+QUESTIONS: common.Questions = {
     name: (common.position, explain, readings, sentence)
     for name, (_, sentence, explain, readings) in answers.OPTIONS.items()
 }

@@ -10,18 +10,14 @@ from oracle.answers import java_go as answers
 from oracle.errors import GtpError
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.gtp import common, protocol
-from oracle.gtp.common import Session
 from oracle.gtp.go import captures, genmove
-from oracle.gtp.protocol import Engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.gtp.common import Questions
-    from oracle.gtp.protocol import Table
     from oracle.position import Point, Position
 
 
-class JavaGoSession(Session):
+class JavaGoSession(common.Session):
     """A game that ends when Black passes and White passes after it."""
 
     __slots__ = ()
@@ -77,7 +73,7 @@ def is_over(session: JavaGoSession, words: list[str]) -> str:
     return protocol.boolean(session.game.is_over)
 
 
-def load_board(session: Session, words: list[str]) -> str:
+def load_board(session: common.Session, words: list[str]) -> str:
     """FILE: load a board of 0, 1 and 2, of any shape."""
     from oracle.boards.diagram import read_digits
 
@@ -104,7 +100,7 @@ def move_subject(session: JavaGoSession, words: list[str]) -> tuple[Position, Po
     return session.game.position, common.on_board(session, words, 1), color
 
 
-QUESTIONS: Questions = {
+QUESTIONS: common.Questions = {
     "is_captured": (
         point_subject,
         answers.explain_captured,
@@ -128,7 +124,7 @@ def analyze_commands(session: JavaGoSession, words: list[str]) -> str:
     )
 
 
-COMMANDS: Table = {
+COMMANDS: protocol.Table = {
     **common.COMMANDS,
     "load_board": load_board,
     "is_captured": is_captured,
@@ -142,6 +138,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int, _playouts: int) -> Engine:
+def new_engine(seed: int, _playouts: int) -> protocol.Engine:
     """Return an engine for java-go."""
-    return Engine(JavaGoSession(COMMANDS, QUESTIONS, seed))
+    return protocol.Engine(JavaGoSession(COMMANDS, QUESTIONS, seed))

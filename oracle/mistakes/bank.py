@@ -27,8 +27,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from oracle.gtp.protocol import Command, Table
-
     F = TypeVar("F", bound=Callable[..., Any])
 
     class Register(Protocol):
@@ -67,7 +65,7 @@ def last_state(session: Any) -> Any:
 def keep_state(attribute: str) -> Callable[..., str]:
     """Return a command after which the game's last moment has an attribute as before it."""
 
-    def command(right: Command, session: Any, words: list[str]) -> str:
+    def command(right: protocol.Command, session: Any, words: list[str]) -> str:
         kept = getattr(last_state(session), attribute)
         answer = right(session, words)
         setattr(last_state(session), attribute, kept)
@@ -76,7 +74,7 @@ def keep_state(attribute: str) -> Callable[..., str]:
     return command
 
 
-def keep_captured(right: Command, session: Any, words: list[str]) -> str:
+def keep_captured(right: protocol.Command, session: Any, words: list[str]) -> str:
     """Play a stone, and leave on the board what it takes."""
     before = session.game.position
     answer = right(session, words)
@@ -115,7 +113,7 @@ def part(*uses: EnginePart) -> Callable[[Callable[..., Any]], EnginePart]:
 class Route(NamedTuple):
     """A command that goes through parts; while all are right, it answers as the right one."""
 
-    command: Command
+    command: protocol.Command
     uses: tuple[EnginePart, ...]
 
 
@@ -141,7 +139,7 @@ class Commands(dict):  # type: ignore[type-arg]
     ``memory`` is for mistakes that keep what they should forget.
     """
 
-    def __init__(self, right: Table) -> None:
+    def __init__(self, right: protocol.Table) -> None:
         super().__init__(right)
         self.parts: dict[EnginePart, Callable[..., Any]] = {}
         self.memory: dict[str, Any] = {}
@@ -222,7 +220,7 @@ class Mistake:
 # --- several in one engine ---------------------------------------------------------------------
 
 
-def table_with(right: Table, mistakes: Sequence[Mistake]) -> Commands:
+def table_with(right: protocol.Table, mistakes: Sequence[Mistake]) -> Commands:
     """Return a table of commands that makes all of some mistakes, made from the right one.
 
     In each place what replaces lies below what wraps; else they lie in the order given.

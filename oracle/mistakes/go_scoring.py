@@ -38,18 +38,16 @@ def worth(session: GoSession, position: Position, region: Region) -> int:
     return int(kind(session, position, region))
 
 
-@part(regions, worth)
-def territory(session: GoSession, position: Position) -> int:
-    """Return the worth of all regions."""
-    return sum(worth(session, position, region) for region in regions(session, position))
-
-
-@part(stones, territory)
-def lead(session: GoSession, position: Position) -> int:
-    """Return Black's points minus White's, on the board."""
-    return int(stones(session, position) + territory(session, position))
-
-
+territory = EnginePart(
+    lambda session, position: sum(
+        worth(session, position, region) for region in regions(session, position)
+    ),
+    (regions, worth),
+)
+lead = EnginePart(
+    lambda session, position: stones(session, position) + territory(session, position),
+    (stones, territory),
+)
 komi = EnginePart(lambda _, value: value)  # what is taken from Black's lead, told the komi
 number = EnginePart(lambda _, value: plain_text(abs(value)))  # a lead without its color
 draw = EnginePart(lambda _: "0")

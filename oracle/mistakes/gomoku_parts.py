@@ -143,10 +143,13 @@ order_of_reasons = EnginePart(lambda _: ("wrong color", "wrong coordinate", "occ
 error = EnginePart(lambda _, text: text)  # how an error is answered
 
 
-@part(error)
-def refuse(session: GomokuSession, words: list[str], argument: str, reason: str) -> str:
-    """Answer to a move that is refused."""
-    return str(error(session, f'illegal move: "{argument}" {reason}'))
+# How a move is answered that is refused.
+refuse = EnginePart(
+    lambda session, words, argument, reason: error(
+        session, f'illegal move: "{argument}" {reason}'
+    ),
+    (error,),
+)
 
 
 # Whether the last of some stones, all of one color, has won.
@@ -310,13 +313,11 @@ def moves_to_play(session: GomokuSession) -> str:
 color_told = EnginePart(lambda _, words: protocol.color(words, 0))
 
 
-@part()
-def after_five(session: GomokuSession, color: int) -> str | None:
-    """Return what ``genmove`` answers after a five; None to play on."""
-    return "resign" if session.game.winner == opponent(color) else "pass"
-
-
-full_board = EnginePart(lambda _, color: "pass")  # what it answers on a full board
+# What ``genmove`` answers after a five, None to play on; and on a full board.
+after_five = EnginePart(
+    lambda session, color: "resign" if session.game.winner == opponent(color) else "pass"
+)
+full_board = EnginePart(lambda _, color: "pass")
 
 
 @part(after_five, full_board)
@@ -328,11 +329,11 @@ def at_end(session: GomokuSession, color: int) -> str | None:
     return None if session.game.position.empty else full_board(session, color)
 
 
-@part(types, lines)
-def choices(session: GomokuSession, color: int) -> int:
-    """Return the points that it may play."""
-    board = PolicyBoard(session, color)
-    return considered(session, board, session.policy)[1]
+# The points that it may play.
+choices = EnginePart(
+    lambda session, color: considered(session, PolicyBoard(session, color), session.policy)[1],
+    (types, lines),
+)
 
 
 def _genmove(session: GomokuSession, words: list[str]) -> str:

@@ -6,7 +6,6 @@ from oracle.errors import GtpError
 from oracle.gtp import protocol
 from oracle.mistakes import gomoku_parts as parts
 from oracle.mistakes.bank import Shelf, crash_without, keep_state, last_state
-from oracle.mistakes.gomoku_parts import pack, row_of
 from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex, sides
 from oracle.rules.go import find_captured, find_taken, legal
 from oracle.rules.gomoku import fives, fives_along, steps
@@ -68,7 +67,7 @@ def diagonal_of_knight_steps(state: GomokuState, stones: int, last: int) -> bool
 def wrap_around_the_edge(state: GomokuState, stones: int, last: int) -> bool:
     """As if a row went on at the other edge of the board."""
     width = state.position.grid.columns
-    flat = pack(state.position.grid, stones)
+    flat = parts.pack(state.position.grid, stones)
     return any(fives_along(flat, step) for step in (1, width, width + 1, width - 1))
 
 
@@ -77,7 +76,7 @@ def last_row_and_column_missed(state: GomokuState, stones: int, last: int) -> bo
     """As if the last row and the last column were not on the board."""
     shape = state.position.grid
     column = sum(shape.bit((row, shape.columns - 1)) for row in range(shape.rows))
-    return bool(fives(shape, stones & ~(row_of(shape, shape.rows - 1) | column)))
+    return bool(fives(shape, stones & ~(parts.row_of(shape, shape.rows - 1) | column)))
 
 
 @mistake(parts.won)

@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.gtp.common import Reader
     from oracle.gtp.gosensei import GosenseiSession
     from oracle.gtp.protocol import Command
 
@@ -71,7 +70,7 @@ def number_of_spaces(session: GosenseiSession, position: Position) -> int:
 text = EnginePart(lambda _, content: content)  # what a board file is read as
 
 
-def _reader(session: GosenseiSession) -> Reader:
+def _reader(session: GosenseiSession) -> common.Reader:
     """Return how the session reads the bytes of a board file."""
 
     def read(data: bytes, file: str | None, choice: SnapshotChoice | None) -> Snapshot:

@@ -8,17 +8,7 @@ from __future__ import annotations
 import oracle
 from oracle.errors import FormatError
 from oracle.komi import parse_komi, plain_text
-from oracle.position import (
-    BLACK,
-    LETTERS,
-    MAX_SIZE,
-    Grid,
-    Move,
-    Point,
-    Position,
-    color_of,
-    grid,
-)
+from oracle.position import BLACK, LETTERS, MAX_SIZE, Grid, Move, Point, Position, color_of, grid
 
 TYPE_CHECKING = False
 

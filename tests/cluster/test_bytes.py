@@ -14,10 +14,9 @@ from threading import Thread
 import pytest
 
 from harness.cluster import tls, worker_files
-from harness.cluster.bytes_server import BytesServer
-from harness.cluster.fetching import ByteConnection, FetchError, Missing, Source
 from harness.cluster.records import ServedFile
 from harness.cluster.tls import TlsCredentials, papers
+from harness.cluster.transfer import ByteConnection, BytesServer, FetchError, Missing, Source
 from harness.cluster.worker_files import Cache, Memory
 from harness.errors import UsageError
 from tests.cluster.clusters import ROOT

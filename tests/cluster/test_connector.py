@@ -8,7 +8,6 @@ import pytest
 from distributed.core import Status
 
 from harness.cluster import dask_messages, state
-from harness.cluster.bytes_server import Tokens
 from harness.cluster.connector import Connector
 from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
@@ -21,6 +20,7 @@ from harness.cluster.records import (
     PresentWorkers,
     list_announced_resources,
 )
+from harness.cluster.transfer import Tokens
 from harness.work import canonical_json
 from tests.cluster.test_report_checks import UNIT
 

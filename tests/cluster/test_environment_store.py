@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness.cluster import cluster_processes, environment_store
-from harness.cluster.bytes_server import BytesServer
 from harness.cluster.environment_store import EnvironmentStore
-from harness.cluster.fetching import ByteConnection, FetchError, Source
 from harness.cluster.records import ServedFile
+from harness.cluster.transfer import ByteConnection, BytesServer, FetchError, Source
 from harness.environments import environment_archive, interpreters
 from tests.harness import packed_environments
 from tests.harness.packed_environments import base

@@ -23,7 +23,7 @@ from harness.records import (
     Verdict,
 )
 from harness.running.file_runner import not_run
-from harness.sandbox.boxed_engines import BoxedEngine
+from harness.sandbox.launcher import Boxed
 from harness.work import canonical_json, fairness, records
 from harness.work.records import Measurements
 from oracle.command_properties import STANDARD
@@ -183,9 +183,8 @@ def test_first_runs_have_looser_limits():
 def computed_too_long(box, wrote):
     """Return how an engine in a box broke that wrote something and then only computed."""
     limit = Limit("time", box.cpu + 1, box.cpu, CPU_SECONDS)
-    end = SimpleNamespace(hit=limit)
-    ended = SimpleNamespace(stdin=None, stdout=None, stderr=None, wait=lambda _: end)
-    process = SilentProcess(BoxedEngine(ended).find_end_cause(), wrote)
+    ended = SimpleNamespace(wait=lambda _: SimpleNamespace(hit=limit), _spent=0.0)
+    process = SilentProcess(Boxed.find_end_cause(ended), wrote)
     with pytest.raises(EngineError) as error:
         EngineSession(process, LIMITS).ask([b"score b\n"], [])
     return error.value.failure

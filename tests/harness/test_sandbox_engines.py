@@ -14,7 +14,8 @@ from harness.errors import EngineError, SandboxError
 from harness.options import CPU_SECONDS, GIB, BoxLimits, Limit
 from harness.records import FailureKind
 from harness.sandbox import canary, levels, untrusted_folders, view
-from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher
+from harness.sandbox.boxed_engines import BoxedLauncher
+from harness.sandbox.launcher import Boxed
 from harness.sandbox.plan import BoxEnd
 from harness.sandbox.untrusted_folders import Size
 
@@ -23,8 +24,6 @@ ENDED = BoxEnd(0, "", None, 0, 0.25, ())
 
 class FakeBox:
     """A box that ends as it is told to."""
-
-    stdin = stdout = stderr = None
 
     def __init__(self, end: BoxEnd | None) -> None:
         self.result = end
@@ -82,7 +81,8 @@ BROKEN = [
 def test_why_an_engine_in_a_box_broke(end, spent, expected):
     """Of the time limit of a case file, those that ran before have used a part."""
     box: Any = FakeBox(end)
-    broken = BoxedEngine(box, spent).find_end_cause()
+    box._spent = spent
+    broken = Boxed.find_end_cause(box)
     if expected is None:
         assert broken is None
     else:
@@ -128,7 +128,7 @@ def test_what_is_started_while_another_runs_has_a_server_of_its_own(boxes):
     assert not boxes.is_closed
     third = made.start(["run"], "/folder")
     assert boxes.started[-1] == ("a view", ["run"], 0.5, {})
-    third.box.result = ENDED._replace(leftovers=("sh", "sleep", "sh"))
+    third.result = ENDED._replace(leftovers=("sh", "sleep", "sh"))
     assert made.end(third) == ["sh × 2", "sleep"]
 
 

@@ -74,7 +74,12 @@ UNITS = st.builds(
     submission=st.builds(UnitSubmission, TEXTS, SHA256, TEXTS, TUPLES, TEXTS),
     build=TEXTS,
     cases=st.lists(
-        st.builds(UnitCase, TEXTS, TEXTS, SHA256, st.lists(FILES, max_size=2).map(tuple), TEXTS),
+        st.builds(
+            UnitCase,
+            *(TEXTS, TEXTS, SHA256, st.lists(FILES, max_size=2).map(tuple), TEXTS),
+            st.booleans(),
+            TEXTS,
+        ),
         max_size=3,
     ).map(tuple),
     assignment=FOLDERS,

@@ -152,7 +152,6 @@ def _ignores_option(call: Call) -> bool:
 
 
 def _refusal(option: str, call: Call, otherwise: str = "") -> Refusal:
-    """Return why a call gave no answer."""
     said = parts(call.output)[1] or call.errors.strip()
     words = f"; it said {quote(said)}" if said else ""
     what = call.trouble or f"ended with status 0, but {otherwise}"

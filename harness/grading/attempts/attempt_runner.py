@@ -6,8 +6,6 @@ tested once. They only report results; this process alone writes them into the l
 event.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -30,7 +28,6 @@ from harness.records import Build, CaseFile, FileResult
 from harness.report.progress import as_time
 from harness.running.jobs import Fault
 from harness.work import canonical_json, fairness, records
-from harness.work.fairness import Evidence, find_cuts, weigh
 from harness.work.records import (
     NOTHING,
     AttemptEvent,
@@ -141,7 +138,7 @@ class Runner:
         assignment = self._context.assignment
         firsts = self._runs(case)[:1]
         return (
-            find_cuts(firsts[0], assignment.limits, assignment.command_properties)
+            fairness.find_cuts(firsts[0], assignment.limits, assignment.command_properties)
             if firsts
             else {}
         )
@@ -207,7 +204,7 @@ class Runner:
         most = max(limits.timeout, limits.thinking, limits.startup)
         return f"alone, {reason}; at most {as_time(most)} for a command"
 
-    def _weigh(self, unit: WorkUnit) -> Evidence:
+    def _weigh(self, unit: WorkUnit) -> fairness.Evidence:
         """Return what the runs of a submission show, with their times, and whether each counts.
 
         Of a first run that was cut short all counts but the cuts.
@@ -227,7 +224,7 @@ class Runner:
                 is_done = states[case.basis].state == "done"
                 counts = measured.alone or (is_sure and (is_done or bool(self._find_cuts(case))))
                 timed.append((result, counts))
-        return weigh(timed, assignment.limits, assignment.command_properties)
+        return fairness.weigh(timed, assignment.limits, assignment.command_properties)
 
     def _find_unfinished(self, units: Sequence[WorkUnit], number: int) -> list[WorkUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""

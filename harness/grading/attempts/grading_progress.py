@@ -1,7 +1,5 @@
 """A live line while units run, and an alarm if the first submissions all fail to start."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter
@@ -16,7 +14,6 @@ from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
 from harness.report.tally import answers_a_test, never_answers
 from harness.text import number_of, one_line
 from harness.work import records
-from harness.work.records import WorkUnit
 
 TYPE_CHECKING = False
 
@@ -36,7 +33,7 @@ class UnitsProgress(GradingListener):
     what = ""  # is counted, in the plural, and what happened to it
 
     def __init__(
-        self, total: int, make: Callable[[], rich.progress.Progress], name: str = ""
+        self, total: int, make: "Callable[[], rich.progress.Progress]", name: str = ""
     ) -> None:
         """Prepare a line of that name on the bars that ``make`` returns."""
         self._done, self._total = 0, total
@@ -64,7 +61,7 @@ class UnitsProgress(GradingListener):
             self._live.update(self._line, completed=self._done, description=description)
             self._live.refresh()
 
-    def on_time(self, under_way: Sequence[WorkUnit]) -> None:
+    def on_time(self, under_way: Sequence[records.WorkUnit]) -> None:
         """Say how far it is and what is waited for: drawn, or if it was not said for a while."""
         units = {unit.submission.key: unit for unit in under_way}
         waits = [self._describe(units[key]) for key in sorted(units)]
@@ -74,7 +71,7 @@ class UnitsProgress(GradingListener):
             far = f"{self._done} of {self._total} {self.what}"
             self._heartbeat.beat(lambda: f"{far}, {self._summarize()}{waiting_for(waits)}")
 
-    def _describe(self, unit: WorkUnit) -> str:
+    def _describe(self, unit: records.WorkUnit) -> str:
         """Return what of a unit is waited for, why, and how long at most."""
         key = unit.submission.key
         name, since = self._files.get(key, ("", 0.0))
@@ -87,7 +84,7 @@ class UnitsProgress(GradingListener):
         why = f" ({reason})" if reason else ""
         return f"{one_line(key, _NAME)}: {short_path(name, _FILE)} for {so_far}{why}"
 
-    def on_progress(self, unit: WorkUnit, event: records.ProgressEvent) -> None:
+    def on_progress(self, unit: records.WorkUnit, event: records.ProgressEvent) -> None:
         """Take note of the case file that runs; whole ones are counted."""
         key = unit.submission.key
         if isinstance(event, records.CaseProlonged):
@@ -111,7 +108,7 @@ class GradingProgress(UnitsProgress):
         self._failed: set[str] = set()
         self._broke = 0
 
-    def on_event(self, unit: WorkUnit, event: records.AttemptEvent) -> None:
+    def on_event(self, unit: records.WorkUnit, event: records.AttemptEvent) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
         if isinstance(event, records.HarnessFailed):
@@ -130,7 +127,7 @@ class GradingProgress(UnitsProgress):
         return f"{len(self._failed)} with failures{broke}"
 
 
-def _make() -> rich.progress.Progress:
+def _make() -> "rich.progress.Progress":
     from rich.console import Console
     from rich.progress import (
         BarColumn,

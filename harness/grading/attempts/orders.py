@@ -1,7 +1,5 @@
 """Hand out attempts as units of work (:mod:`harness.work`), but not to distrusted machines."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -53,7 +51,7 @@ def ran_on(figures: Iterable[str]) -> set[str]:
     return {canonical_json.loads(Measurements, one).machine for one in figures} - {""}
 
 
-def withdraw(ledger: Ledger, bases: Iterable[str], set_aside: SetAside) -> list[str]:
+def withdraw(ledger: Ledger, bases: Iterable[str], set_aside: "SetAside") -> list[str]:
     """Withdraw attempts in which such a machine has a part, to be rerun; return them."""
     found = set_aside.find_distrusted(ledger, bases)
     why = ", ".join(sorted(set(found.values())))
@@ -148,7 +146,7 @@ class OtherMachines(Protocol):
         self,
         units: Sequence[WorkUnit],
         store: Path,
-        context: GradingContext,
+        context: "GradingContext",
         on_event: Callable[[int, AttemptEvent], None],
         on_time: Callable[[list[int]], None],
     ) -> Ends:

@@ -11,8 +11,6 @@ A nickname in a text, or a programming style, stays. This module does not know w
 still behaves the same: its callers run the result.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import io
@@ -220,7 +218,7 @@ class NeutralNames:
             found[name] = called, text.encode("utf-8", "surrogateescape")
         return found
 
-    def _clean(self, text: str, words: _Neutral) -> str:
+    def _clean(self, text: str, words: "_Neutral") -> str:
         text = _MAIL.sub("someone@example.org", text)
         text = _HOME.sub(r"\g<above>someone", text)
         for wanted in (self._phrases, self._any_id):

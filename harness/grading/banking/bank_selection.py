@@ -14,14 +14,11 @@ from typing import NamedTuple
 
 from harness import file_system
 from harness.archives import archive
-from harness.archives.archive import pack_alike
 from harness.banks import banks
-from harness.banks.banks import Bank, BankEntry
 from harness.errors import ArchiveError, HarnessError, UsageError
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.banking import anonymous
-from harness.grading.banking.anonymous import BankPerson, NeutralNames, UnreadableError
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import IMAGE, Attempt, Student
 from harness.records import FileResult, Outcome, Verdict
@@ -29,8 +26,6 @@ from harness.report.tally import never_answers
 from harness.signals import ending_on_signals
 from harness.text import number_of
 from harness.work import canonical_json, records
-from harness.work.canonical_json import Sha256
-from harness.work.records import AttemptFinished, HarnessFailed, UnitSubmission, WorkUnit
 
 
 class ProgramTrial:
@@ -39,7 +34,7 @@ class ProgramTrial:
     def __init__(
         self,
         context: GradingContext,
-        template: WorkUnit,
+        template: records.WorkUnit,
         cases: Iterable[PlannedCase],
         attempts: Iterable[PlannedAttempt],
     ) -> None:
@@ -55,27 +50,27 @@ class ProgramTrial:
             units = [self._unit(key, one, Path(folder)) for key, one in programs.items()]
             return dict(zip(programs, self._results(units), strict=True))
 
-    def _unit(self, key: str, program: AnonymousProgram, folder: Path) -> WorkUnit:
+    def _unit(self, key: str, program: AnonymousProgram, folder: Path) -> records.WorkUnit:
         lying, packed = folder / f"{key}.files", folder / f"{key}.tar"
         for name, content in program.files.items():
             path = lying / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
             path.chmod(file_system.file_mode(is_program=name in program.run))
-        pack_alike(packed, lying, {name: name for name in program.files})
-        sha256 = Sha256(hashlib.sha256(packed.read_bytes()).hexdigest())
+        archive.pack_alike(packed, lying, {name: name for name in program.files})
+        sha256 = canonical_json.Sha256(hashlib.sha256(packed.read_bytes()).hexdigest())
         kept = tuple(sorted(program.files))
-        own = UnitSubmission(key, sha256, "", kept, str(packed.absolute()))
+        own = records.UnitSubmission(key, sha256, "", kept, str(packed.absolute()))
         return self._template._replace(submission=own, build=program.digest)
 
-    def _results(self, units: Sequence[WorkUnit]) -> list[ProgramBehaviour | None]:
+    def _results(self, units: Sequence[records.WorkUnit]) -> list[ProgramBehaviour | None]:
         """Run units side by side. What is asked alone in a grading is so here as well."""
         context, heard = self._context, [dict[str, FileResult]() for _ in units]
 
         def on_event(index: int, event: object) -> None:
-            if isinstance(event, HarnessFailed):
+            if isinstance(event, records.HarnessFailed):
                 raise HarnessError(f"harness error: {event.message}")
-            if isinstance(event, AttemptFinished) and event.result != records.NOTHING:
+            if isinstance(event, records.AttemptFinished) and event.result != records.NOTHING:
                 heard[index][event.basis] = canonical_json.loads(FileResult, event.result)
 
         contents = {one.sha256: one.content for one in self._cases.values()}
@@ -187,7 +182,7 @@ _SHOWN = 60  # characters of a wrong answer
 class Former(NamedTuple):
     """A submission of a former year, and its results."""
 
-    unit: WorkUnit
+    unit: records.WorkUnit
     attempts: tuple[Attempt, ...]
     students: tuple[Student, ...]
 
@@ -215,7 +210,7 @@ class AnonymousProgram(NamedTuple):
 class Added(NamedTuple):
     """The result."""
 
-    entries: tuple[BankEntry, ...]  # that are new
+    entries: tuple[banks.BankEntry, ...]  # that are new
     left_out: tuple[tuple[str, str], ...]  # key and reason, sorted by key
 
 
@@ -246,13 +241,13 @@ class BankSelection:
             try:
                 found = _read_submitted(one.unit)
                 plain[one.key] = found._replace(files=anonymous.strip_comments(found.files))
-            except UnreadableError as error:
+            except anonymous.UnreadableError as error:
                 self._left_out[one.key] = f"it cannot be made anonymous: {error}"
             except (ArchiveError, UsageError):
                 self._left_out[one.key] = GONE
         authors = {one.key: _authors(one) for one in class_}
         people = [person for some in authors.values() for person in some]
-        names = NeutralNames(people, [one.files for one in plain.values()])
+        names = anonymous.NeutralNames(people, [one.files for one in plain.values()])
         return {
             key: _rename_files(one, names.without(one.files, required, authors[key]))
             for key, one in plain.items()
@@ -272,7 +267,7 @@ class BankSelection:
             self._behaviours[submission.key] = found
             self._groups.setdefault(found.signature, []).append(submission.key)
 
-    def into(self, folder: Path, bank: Bank, attempt: Try) -> Added:
+    def into(self, folder: Path, bank: banks.Bank, attempt: Try) -> Added:
         """Put one of each behaviour into the bank's folder that has not one yet."""
         self._leave_known(folder, bank, attempt)
         chosen = self._choose_representatives(attempt)
@@ -281,14 +276,14 @@ class BankSelection:
         for key, name in zip(ordered, _free_names(bank), strict=False):
             program = self._programs[key]
             banks.add_files(folder, name, program.files, program.run)
-            entries.append(BankEntry(name, _sentence(self._behaviours[key]), folder=name))
+            entries.append(banks.BankEntry(name, _sentence(self._behaviours[key]), folder=name))
             self._leave(chosen[key], _SAME.format(name))
         return Added(tuple(entries), tuple(sorted(self._left_out.items())))
 
     def _leave(self, keys: Iterable[str], reason: str) -> None:
         self._left_out.update(dict.fromkeys(keys, reason))
 
-    def _leave_known(self, folder: Path, bank: Bank, attempt: Try) -> None:
+    def _leave_known(self, folder: Path, bank: banks.Bank, attempt: Try) -> None:
         """Leave out what does as an engine does that is in the bank already."""
         known = {one.name: _read_stored(folder / one.folder) for one in bank.entries if one.folder}
         for name, found in attempt(known).items() if known and self._groups else ():
@@ -331,7 +326,7 @@ def _useless(submission: Former, whole: ProgramBehaviour, behaviour: ProgramBeha
     return "" if behaviour.wrong else OTHER_COMMANDS
 
 
-def count_left_out(bank: Bank, additions: Added) -> dict[str, int]:
+def count_left_out(bank: banks.Bank, additions: Added) -> dict[str, int]:
     """Return why submissions are not in the bank, and how many.
 
     Last words of a program may have names in them, and are left out.
@@ -343,7 +338,7 @@ def count_left_out(bank: Bank, additions: Added) -> dict[str, int]:
 # --- programs ----------------------------------------------------------------------------------
 
 
-def _read_submitted(unit: WorkUnit) -> AnonymousProgram:
+def _read_submitted(unit: records.WorkUnit) -> AnonymousProgram:
     own = unit.submission
     wanted = {own.root + name: name for name in own.kept}
     files, run = {}, set()
@@ -370,15 +365,15 @@ def _rename_files(
     return AnonymousProgram(dict(files.values()), run)
 
 
-def _authors(submission: Former) -> list[BankPerson]:
+def _authors(submission: Former) -> list[anonymous.BankPerson]:
     """Return those whose names may stand in a program."""
     return [
-        BankPerson(student.name, (student.key, *(text for _, text in student.ids)))
+        anonymous.BankPerson(student.name, (student.key, *(text for _, text in student.ids)))
         for student in submission.students
     ]
 
 
-def _free_names(bank: Bank) -> Iterator[str]:
+def _free_names(bank: banks.Bank) -> Iterator[str]:
     """Yield 01, 02 … as far as the bank has no engine of that name."""
     taken = {one.name for one in bank.entries}
     return (name for number in count(1) if (name := f"{number:02}") not in taken)

@@ -5,8 +5,6 @@ Source: ``lib/gradebook_exporter.rb`` and ``lib/gradebook_importer.rb`` of Canva
 as ``Title (id)``. Rows without a student (``Points Possible``, ``Manual Posting``) have no ID.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -35,8 +35,6 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
         result    null, or what ``run --json`` says of a file
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 

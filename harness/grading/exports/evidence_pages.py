@@ -5,8 +5,6 @@ variants that are evidence against it. A cell of the class's table links to the 
 the card links to the test's place in the conversation and back to the class.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -64,9 +62,19 @@ class _EvidencePage:
         name = parts.format_students(self._one)
         up = f"../{parts.PAGE}"
         crumbs = ((f"{self._result.assignment.title}: the class", up), (name, ""))
+        words = (("‹", "Higher mark"), ("›", "Lower mark"))
+        pager = [
+            (*each, link(other.submission.key), parts.format_students(other))
+            for other, each in zip(neighbors, words, strict=True)
+            if other
+        ]
         has_boards = any(view.remarkable for view in self._views.values())
         frame = PageFrame(
-            crumbs, status=_pager(neighbors), boards=has_boards, script=True, style=parts.EVIDENCE
+            crumbs,
+            status=_draw("pager", pager),
+            boards=has_boards,
+            script=True,
+            style=parts.EVIDENCE,
         )
         one = self._one
         known = [
@@ -79,7 +87,13 @@ class _EvidencePage:
             "grading/exports/evidence.html",
             name=name,
             told=[*self._list_facts()],
-            links=self._links(),
+            links=[
+                (f"../{parts.PAGE}#{self._places.submission(one.submission.key)}", "In the class"),
+                *(
+                    (f"../feedback/{link(s.key)}", f"What {one_line(s.name, _NAME)} is shown")
+                    for s in one.submission.students
+                ),
+            ],
             unsafe=unsafe(self._result.is_unsafe),
             refused=one.submission.refused,
             build=one.build,
@@ -103,15 +117,6 @@ class _EvidencePage:
         if self._result.python:
             yield f"run by {self._result.python}"
 
-    def _links(self) -> list[tuple[str, str]]:
-        key = self._one.submission.key
-        links = [(f"../{parts.PAGE}#{self._places.submission(key)}", "In the class")]
-        links += [
-            (f"../feedback/{link(student.key)}", f"What {one_line(student.name, _NAME)} is shown")
-            for student in self._one.submission.students
-        ]
-        return links
-
     # --- a case file ---
 
     def _file(self, anchor: str, attempt: Attempt, view: FileView | None) -> dict[str, object]:
@@ -124,9 +129,19 @@ class _EvidencePage:
             "tests": view.tally.tests if view else 0,
             "fault": attempt.fault,
             "near_limit": attempt.near_limit,
-            "runs": [_measured(run) for run in runs],
+            "runs": [
+                {
+                    "alone": run.alone,
+                    "counts": in_words(tally(run.result)) if run.result else "",
+                    "wall": time_in_words(run.seconds),
+                    "cpu": time_in_words(run.cpu),
+                    "memory": _memory(run),
+                    "started": show_utc(run.started),
+                }
+                for run in runs
+            ],
             "changed": _changed_tests(runs[0].result, runs[-1].result) if runs else (),
-            "result": self._result_of(anchor, attempt, _shorten_view(view)) if view else None,
+            "result": self._result_of(anchor, attempt, view) if view else None,
             "former": [
                 _former(f"{anchor}r{number}", run.result)
                 for number, (run, _) in enumerate(pairwise(attempt.runs), 1)
@@ -134,7 +149,8 @@ class _EvidencePage:
             ],
         }
 
-    def _result_of(self, anchor: str, attempt: Attempt, view: FileView) -> dict[str, object]:
+    def _result_of(self, anchor: str, attempt: Attempt, full: FileView) -> dict[str, object]:
+        view = showing.shorten_view(full, _STDERR)
         file, begin = view.file, part_cuts(view.file)
         log = LogPages([""], [1], anchor) if len(begin) == 1 else None
         cards = view.remarkable[:_CARDS]
@@ -166,21 +182,6 @@ def _draw(piece: str, *values: object) -> Markup:
     return macro("grading/exports/evidence_parts.html", piece)(*values)
 
 
-def _pager(neighbors: tuple[Graded | None, Graded | None]) -> Markup:
-    words = (("‹", "Higher mark"), ("›", "Lower mark"))
-    shown = [
-        (*each, link(one.submission.key), parts.format_students(one))
-        for one, each in zip(neighbors, words, strict=True)
-        if one
-    ]
-    return _draw("pager", shown)
-
-
-def _shorten_view(view: FileView) -> FileView:
-    remarkable = tuple(map(showing.short_outcome, view.remarkable))
-    return view._replace(file=showing.shorten(view.file, _STDERR), remarkable=remarkable)
-
-
 # --- what was said, and what it cost -----------------------------------------------------------
 
 
@@ -203,17 +204,6 @@ def _cost(attempt: Attempt) -> str:
         told += [_memory(run), "alone" if run.alone else ""]
         told += [f"{result.name} {result.version}".strip()]
     return " · ".join(filter(None, told))
-
-
-def _measured(run: Measured) -> dict[str, object]:
-    return {
-        "alone": run.alone,
-        "counts": in_words(tally(run.result)) if run.result else "",
-        "wall": time_in_words(run.seconds),
-        "cpu": time_in_words(run.cpu),
-        "memory": _memory(run),
-        "started": show_utc(run.started),
-    }
 
 
 def _memory(run: Measured) -> str:

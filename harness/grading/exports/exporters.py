@@ -1,7 +1,5 @@
 """The files of a grading: :data:`EXPORTS`, a row for each, checked before and written after it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
@@ -9,18 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import UsageError
+from harness.grading import records
 from harness.grading.exports.sheet import Filled, Sheet, SheetForm, fill, table
 from harness.grading.exports.showing import Feedback, feedback
-from harness.grading.records import (
-    IMAGE,
-    Attempt,
-    ClassResult,
-    Graded,
-    Marks,
-    Student,
-    counting_mark,
-    decimal,
-)
 from harness.report.file_view import FileView
 from harness.report.views import Views
 from harness.text import escape_controls
@@ -32,16 +21,16 @@ Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and the
 class CaseSummary(NamedTuple):
     """The result of a case file, for the teacher."""
 
-    attempt: Attempt
+    attempt: records.Attempt
     view: FileView
 
 
 class Material(NamedTuple):
     """The data that exports are made from."""
 
-    result: ClassResult
+    result: records.ClassResult
     shown: Shown
-    pages: Sequence[tuple[Student, bytes]]  # of the students
+    pages: Sequence[tuple[records.Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
     summaries: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
 
@@ -200,7 +189,7 @@ def check(sheets: Sheets, title: str) -> None:
 
 
 def write(
-    result: ClassResult,
+    result: records.ClassResult,
     folder: Path,
     sheets: Sheets = _NONE,
     say: Callable[[str], None] = lambda _: None,
@@ -240,10 +229,10 @@ def write(
     return written
 
 
-def _summarize_cases(graded: Graded, views: Views) -> Iterator[CaseSummary]:
+def _summarize_cases(graded: records.Graded, views: Views) -> Iterator[CaseSummary]:
     """Yield the result of the case files; of variants only where they speak against somebody."""
     for attempt in graded.attempts:
-        if attempt.result and (attempt.kind != IMAGE or graded.suspicion):
+        if attempt.result and (attempt.kind != records.IMAGE or graded.suspicion):
             yield CaseSummary(attempt, views.of(attempt.result, attempt.case, attempt.path))
 
 
@@ -288,7 +277,7 @@ def files(material: Material) -> Files:
     yield "marks.csv", marks_table(material.result).encode()
 
 
-def marks_table(result: ClassResult) -> str:
+def marks_table(result: records.ClassResult) -> str:
     """Return the marks of a class as comma-separated values."""
     pairs = [(one, student) for one in result.graded for student in one.submission.students]
     kinds = sorted({kind for _, student in pairs for kind, _ in student.ids})
@@ -298,20 +287,22 @@ def marks_table(result: ClassResult) -> str:
     rows = [["student", "key", *kinds, "submission", *parts, *end]]
     for graded, student in pairs:
         own, ids = graded.marks, dict(student.ids)
-        marks = counting_mark(own, result.get_given_mark(student))
-        reached = {} if own.withheld else {one.name: decimal(one.points) for one in own.parts}
+        marks = records.counting_mark(own, result.get_given_mark(student))
+        reached = (
+            {} if own.withheld else {one.name: records.decimal(one.points) for one in own.parts}
+        )
         rows.append([
             *(student.name, student.key, *(ids.get(kind, "") for kind in kinds)),
             graded.submission.key,
             *(reached.get(name, "") for name in parts),
-            "" if own.withheld else decimal(own.deduction),
+            "" if own.withheld else records.decimal(own.deduction),
             *([_total(own)] if result.given else []),
             _total(marks),
-            decimal(marks.of),
+            records.decimal(marks.of),
             f"withheld: {marks.note}" if marks.withheld else marks.note or marks.deduction_reason,
         ])  # fmt: skip
     return table(rows)
 
 
-def _total(marks: Marks) -> str:
-    return "" if marks.withheld else decimal(marks.total)
+def _total(marks: records.Marks) -> str:
+    return "" if marks.withheld else records.decimal(marks.total)

@@ -5,8 +5,6 @@ the student must not see. It is one file: its style is inside, it loads nothing,
 all pages adds only reactions to clicks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache

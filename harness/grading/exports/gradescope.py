@@ -7,8 +7,6 @@ and no points. None is *hidden*, unless the teacher wants private ones shown lat
 what an engine wrote is not markup.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import chain
@@ -124,17 +122,13 @@ def _late(feedback: Feedback, later: Later) -> Iterator[Test]:
 def _tests(feedback: Feedback, later: Later) -> Iterator[Test]:
     for seen in feedback.public:
         yield from _of_file(seen)
-    for test in _private(feedback):
-        yield test | {"visibility": later.visibility}
-
-
-def _private(feedback: Feedback) -> Iterator[Test]:
     for seen in feedback.private_files:
-        yield from _of_file(seen)
-    if not feedback.private_files:
-        for test in feedback.private:
-            name = f"Private test {test.number}" + (f": {test.command}" if test.command else "")
-            yield _status(name, test.verdict, WORDS[test.verdict][1])
+        for test in _of_file(seen):
+            yield test | {"visibility": later.visibility}
+    for one in () if feedback.private_files else feedback.private:
+        name = f"Private test {one.number}" + (f": {one.command}" if one.command else "")
+        test = _status(name, one.verdict, WORDS[one.verdict][1])
+        yield test | {"visibility": later.visibility}
 
 
 def _of_file(view: FileView) -> Iterator[Test]:

@@ -8,8 +8,6 @@ testcase "(build)"                      one that does not build
 testcase "(harness)"                    an attempt in which the harness failed
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from harness.grading.exports.exporters import Files, Material, as_file

@@ -5,8 +5,6 @@ Source: ``mod/assign/feedback/offline`` of Moodle. The worksheet tells students 
 has ASCII in it, so that the other characters of comments are written as numbers.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -143,12 +141,9 @@ def zip_pages(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, page in pages:
             if number(student):
-                name = layout.format(name=_full_name(student), number=number(student))
-                info = zipfile.ZipInfo(name, _EPOCH)
+                words = _UNFIT.sub(" ", escape_controls(student.name)).split()
+                name = " ".join(words).lstrip(".~ ")[:_LONGEST].strip() or "Participant"
+                path = layout.format(name=name, number=number(student))
+                info = zipfile.ZipInfo(path, _EPOCH)
                 archive.writestr(info, page, zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
     return buffer.getvalue()
-
-
-def _full_name(student: Student) -> str:
-    name = " ".join(_UNFIT.sub(" ", escape_controls(student.name)).split()).lstrip(".~ ")
-    return name[:_LONGEST].strip() or "Participant"

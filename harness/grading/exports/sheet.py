@@ -1,7 +1,5 @@
 """Gradebooks of platforms as sheets of cells; each row's student is found by number."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +35,7 @@ class Sheet:
         self._rows = self._split(text)
 
     @classmethod
-    def read(cls, path: Path) -> Sheet:
+    def read(cls, path: Path) -> "Sheet":
         """Read a sheet.
 
         Raises:
@@ -256,11 +254,12 @@ class _Roster:
         if not found:
             return self._find_by_mail(mail)
         self._met.update(mark.student.key for mark in found)
-        names = [mark.student.name for mark in found]
+        own = {_id(*one) for one in found[0].student.ids}
+        kinds = {kind for kind, _ in own}
         if len(found) > 1:
-            self.claimed += names
-        elif _contradicts(found[0].student, ids):
-            self.contradicted += names
+            self.claimed += [mark.student.name for mark in found]
+        elif any(kind in kinds and _id(kind, value) not in own for kind, value in ids):
+            self.contradicted.append(found[0].student.name)
         else:
             return found[0]
         return None
@@ -272,24 +271,14 @@ class _Roster:
         """
         wanted = _id(_MAIL, mail)
         found = self._by_id.get(wanted, []) if mail and self._mails[wanted] == 1 else []
-        if len(found) != 1 or self._has_own_row(found[0].student):
+        if len(found) != 1 or any(_id(*one) in self._numbers for one in found[0].student.ids):
             return None
         self._met.add(found[0].student.key)
         return found[0]
 
-    def _has_own_row(self, student: records.Student) -> bool:
-        return any(_id(*one) in self._numbers for one in student.ids)
-
     def list_unmatched(self) -> list[str]:
         """Return the names of students who were not found."""
         return [mark.student.name for mark in self._marks if mark.student.key not in self._met]
-
-
-def _contradicts(student: records.Student, ids: Ids) -> bool:
-    """Whether a row has another number of some kind than the student."""
-    own = {_id(*one) for one in student.ids}
-    kinds = {kind for kind, _ in own}
-    return any(kind in kinds and _id(kind, value) not in own for kind, value in ids)
 
 
 def _id(kind: str, value: str) -> tuple[str, str]:

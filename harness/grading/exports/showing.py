@@ -1,7 +1,5 @@
 """Input of every export of a graded class, and the output of engines shortened to be shown."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from fractions import Fraction
@@ -30,13 +28,12 @@ def shorten(file: FileResult, stderr: int = LONGEST) -> FileResult:
     if max((len(reply.raw) for reply in file.replies if reply), default=0) <= LONGEST:
         return short
     return short._replace(
-        outcomes=tuple(map(short_outcome, file.outcomes)),
+        outcomes=tuple(map(_short_outcome, file.outcomes)),
         replies=tuple(reply and short_reply(reply) for reply in file.replies),
     )
 
 
-def short_outcome(outcome: Outcome) -> Outcome:
-    """Return a result with a short reply."""
+def _short_outcome(outcome: Outcome) -> Outcome:
     reply = outcome.reply
     short = reply and short_reply(reply)
     return outcome if short is reply else outcome._replace(reply=short)
@@ -135,14 +132,14 @@ def feedback(graded: records.Graded, result: records.ClassResult, views: Views) 
 def _files(graded: records.Graded, kind: str, views: Views) -> tuple[FileView, ...]:
     shown = (one for one in graded.attempts if one.kind == kind)
     return tuple(
-        _shorten_view(views.of(one.result, one.case, one.path)) for one in shown if one.result
+        shorten_view(views.of(one.result, one.case, one.path)) for one in shown if one.result
     )
 
 
-def _shorten_view(view: FileView) -> FileView:
+def shorten_view(view: FileView, stderr: int = LONGEST) -> FileView:
     """Return a view that is short enough to be read and mailed."""
-    remarkable = tuple(map(short_outcome, view.remarkable))
-    return view._replace(file=shorten(view.file), remarkable=remarkable)
+    remarkable = tuple(map(_short_outcome, view.remarkable))
+    return view._replace(file=shorten(view.file, stderr), remarkable=remarkable)
 
 
 # --- marks -------------------------------------------------------------------------------------

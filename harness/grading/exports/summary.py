@@ -1,7 +1,5 @@
 """The summary of a grading on the terminal: a line for each submission, what to look at. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from harness.grading.auditing.audit import FOLDER
@@ -19,7 +17,7 @@ _WIDEST = 60  # characters of all names of parts; wider ones become numbers
 def lines(result: ClassResult, paint: Paint) -> Iterator[str]:
     """Yield the table of marks, one line each, and below it what the teacher should look at."""
     result = result.as_people_count()
-    names = _parts(result)
+    names = list_parts(result)
     heads = names if sum(map(len, names)) <= _WIDEST else [f"({n + 1})" for n in range(len(names))]
     widths = [max(len(head), 5) for head in heads]
     head = _row("", heads, widths, "late", "mark")
@@ -32,7 +30,7 @@ def lines(result: ClassResult, paint: Paint) -> Iterator[str]:
     yield from _remarks(result, paint)
 
 
-def _parts(result: ClassResult) -> list[str]:
+def list_parts(result: ClassResult) -> list[str]:
     """Return the parts of the marks that are worth something in this grading."""
     worth = {part.name for one in result.graded for part in one.marks.parts if part.of}
     return [part.name for part in result.assignment.marks if part.name in worth]
@@ -82,62 +80,46 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
         "the time of the submission is not known, so only the source's word counts",
         _timeless(result),
     )
-    yield "worth nothing, because it has no tests", _find_untested_parts(result)
+    kinds, worth = {kind for kind, _, _ in result.cases}, list_parts(result)
+    untested = [
+        f"{part.name} ({decimal(part.points)} {plural(int(part.points), 'point')})"
+        for part in result.assignment.marks
+        if result.graded and part.points and part.judged_by in kinds and part.name not in worth
+    ]
+    yield "worth nothing, because it has no tests", untested
     pairs = [(owner_name(one), attempt) for one in result.graded for attempt in one.attempts]
     yield "flaky, judged by its last run", [f"{n} in {a.case}" for n, a in pairs if a.flaky]
     yield "near a limit", [f"{n} in {a.case}: {a.near_limit}" for n, a in pairs if a.near_limit]
     faults = [f"{n} in {a.case}: {a.fault}" for n, a in pairs if a.fault]
     yield "harness errors, which cost no marks", faults
-    yield (
-        "passes public tests, but fails their variants",
-        [
-            f"{owner_name(one)} (chance {one.suspicion.chance:.2g})"
-            for one in result.graded
-            if one.suspicion
-        ],
-    )
-
-    yield "audited and still wrong (marks do not change)", _audit_lines(result)
-    yield "audited without a result", _list_vain_audits(result)
-
-
-def _audit_lines(result: ClassResult) -> list[str]:
-    """Return who answers wrongly with nearly full marks, and where a case is that shows it."""
+    suspected = [
+        f"{owner_name(one)} (chance {one.suspicion.chance:.2g})"
+        for one in result.graded
+        if one.suspicion
+    ]
+    yield "passes public tests, but fails their variants", suspected
     names = {one.submission.key: owner_name(one) for one in result.graded}
-    return [
+    wrong = [
         f"{names[one.submission]}: {FOLDER}/{one.submission}/{one.wrong[0].file}"
         f"{f' and {len(one.wrong) - 1} more' if one.wrong[1:] else ''}"
         for one in result.audits
         if one.wrong
     ]
-
-
-def _list_vain_audits(result: ClassResult) -> list[str]:
-    """Return whose audit found nothing because it could not look, or asked too little."""
-    names = {one.submission.key: owner_name(one) for one in result.graded}
-    return [
+    yield "audited and still wrong (marks do not change)", wrong
+    # The audit could not look, or asked too little.
+    vain = [
         f"{names[one.submission]}: {one.trouble}"
         for one in result.audits
         if one.trouble and not one.wrong
     ]
+    yield "audited without a result", vain
 
 
 def has_no_test(result: ClassResult) -> bool:
     """Whether no test counts for any part of the marks that should depend on one."""
-    kinds, worth = {kind for kind, _, _ in result.cases}, _parts(result)
+    kinds, worth = {kind for kind, _, _ in result.cases}, list_parts(result)
     of_tests = [one for one in result.assignment.marks if one.points and one.judged_by in kinds]
     return bool(result.graded and of_tests) and not any(one.name in worth for one in of_tests)
-
-
-def _find_untested_parts(result: ClassResult) -> list[str]:
-    """Return the parts that should carry points but have no test that counts."""
-    kinds = {kind for kind, _, _ in result.cases}
-    worth = _parts(result)
-    return [
-        f"{part.name} ({decimal(part.points)} {plural(int(part.points), 'point')})"
-        for part in result.assignment.marks
-        if result.graded and part.points and part.judged_by in kinds and part.name not in worth
-    ]
 
 
 def _timeless(result: ClassResult) -> list[str]:

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from harness.archives import archive, archive_streams
 from harness.assignments import contents, public_tests
 from harness.assignments.assignment import Assignment
-from harness.assignments.public_tests import Receipt
 from harness.assignments.workspace import InspectedArchive
 from harness.grading.records import CheckLog
 from harness.text import number_of, one_line
@@ -154,7 +153,7 @@ def absent(name: str, near: Sequence[str] = ()) -> CheckLog:
     return CheckLog(remarks=(f"There is no {name}{hint}.",))
 
 
-def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
+def of_log(name: str, data: bytes, expected: public_tests.Receipt) -> CheckLog:
     """Return what a log shows.
 
     ``data``: its bytes, or of a long one both ends, :data:`LONGEST` in all. ``expected``: the

@@ -1,13 +1,10 @@
 """The key and the signed chains of a ledger, which reveal rows that were edited."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +47,7 @@ class Digest(NamedTuple):
         return " ".join((self.row, self.chained, *self.parts))
 
     @classmethod
-    def read(cls, text: str) -> Digest:
+    def read(cls, text: str) -> "Digest":
         """Read what ``str`` wrote; of other text come digests that hold for nothing."""
         words = text.split(" ")
         return cls(words[0], words[1] if len(words) > 1 else "", tuple(words[2:]))
@@ -80,7 +77,7 @@ class Seal:
         return self._mac(_join_values("head", table, *head), 16)
 
     def _mac(self, data: bytes, size: int) -> str:
-        return blake2b(data, digest_size=size, key=self._key).hexdigest()
+        return hashlib.blake2b(data, digest_size=size, key=self._key).hexdigest()
 
 
 def _join_values(*values: object) -> bytes:

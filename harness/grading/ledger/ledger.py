@@ -23,9 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 from harness.errors import BusyError, LedgerError
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
-from harness.grading.ledger.chains import Chains, Seal
 from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT
-from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.text import count_rest, escape_controls
 from harness.work import canonical_json
 
@@ -126,7 +124,7 @@ class Lease(NamedTuple):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, location: LedgerFile | ServerPlace | Path) -> None:
+    def __init__(self, location: places.LedgerFile | places.ServerPlace | Path) -> None:
         """Open a ledger, or make one.
 
         ``location``: its place; a path, a file with its key beside it. The key is made for a new
@@ -137,7 +135,7 @@ class Ledger:
             ServerError: its server cannot be used now.
             UsageError: it is something else, or cannot be opened.
         """
-        self._place = LedgerFile(location) if isinstance(location, Path) else location
+        self._place = places.LedgerFile(location) if isinstance(location, Path) else location
         self.name = self._place.name  # in messages
         was_emptied = _is_emptied(self._place)
         self.database = sqlite_file.open_database(self._place)
@@ -146,14 +144,14 @@ class Ledger:
         try:
             with self.naming_errors():
                 own = self._make_or_check(was_emptied=was_emptied)
-                self.chains = Chains(self.db, own, self.name)
+                self.chains = chains.Chains(self.db, own, self.name)
                 self.chains.touch()
         except BaseException:
             self.close()
             raise
         self.key = self._place.key(own.name)
 
-    def _make_or_check(self, *, was_emptied: bool) -> Seal:
+    def _make_or_check(self, *, was_emptied: bool) -> chains.Seal:
         with self.changing():
             self.database.lock("making")
             version = self.database.version()
@@ -173,17 +171,17 @@ class Ledger:
                 " there. Restore it from a backup, or delete both to begin anew"
             )
 
-    def _sign(self) -> Seal:
+    def _sign(self) -> chains.Seal:
         """Begin the chains of a new ledger; its key is not in place yet if it is new, too."""
         self._place.make_room_for_key()
         own = chains.read(self._place.key("")) or chains.prepare(self._place.key)
-        self.chains = Chains(self.db, own, self.name)
+        self.chains = chains.Chains(self.db, own, self.name)
         self.chains.begin()
         self.chains.append("seed", (secrets.token_hex(16),))
         self.db.execute(sql.SIGN, {"name": own.name, "taken_over": ""})
         return own
 
-    def _find_seal(self) -> Seal:
+    def _find_seal(self) -> chains.Seal:
         """Return the seal of this ledger's key.
 
         Raises:
@@ -576,9 +574,9 @@ class Ledger:
             )
 
 
-def _is_emptied(place: LedgerFile | ServerPlace) -> bool:
+def _is_emptied(place: places.LedgerFile | places.ServerPlace) -> bool:
     """Whether a ledger was here: its file has nothing in it, and its key still lies beside it."""
-    if not isinstance(place, LedgerFile) or place.own_key:
+    if not isinstance(place, places.LedgerFile) or place.own_key:
         return False
     path = place.path
     return path.exists() and not path.stat().st_size and place.key("").exists()

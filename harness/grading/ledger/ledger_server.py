@@ -4,8 +4,6 @@ A statement by itself is a transaction of its own; :meth:`LedgerDatabase.changin
 :meth:`LedgerDatabase.reading` make one of several.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from abc import ABC, abstractmethod
@@ -302,13 +300,13 @@ def _number(token: str) -> int:
     return int.from_bytes(bytes.fromhex(token), signed=True)
 
 
-def opener(address: str, name: str) -> Callable[[], psycopg.Connection[Any]]:
+def opener(address: str, name: str) -> "Callable[[], psycopg.Connection[Any]]":
     """Return what opens a connection as we want it; ``name``: of the address, for people.
 
     Calling it raises UsageError if libpq does not take the address.
     """
 
-    def connect() -> psycopg.Connection[Any]:
+    def connect() -> "psycopg.Connection[Any]":
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
 

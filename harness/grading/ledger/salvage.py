@@ -32,7 +32,6 @@ from harness.grading.ledger.ledger_tables import (
     WITHDRAWN,
 )
 from harness.grading.ledger.places import LedgerFile, ServerPlace
-from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
 
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id
@@ -196,7 +195,7 @@ def _open_copy(place: LedgerFile) -> Iterator[tuple[LedgerDatabase, list[str]]]:
     with tempfile.TemporaryDirectory(prefix="gtp-harness-ledger-") as folder:
         copy = Path(folder, "ledger")
         wrong = _copy(place.path, copy)
-        found = SqliteFile(copy, place.name, _BACKUP)
+        found = sqlite_file.SqliteFile(copy, place.name, _BACKUP)
         with contextlib.closing(found), found.naming_errors():
             yield found, wrong
 
@@ -218,7 +217,7 @@ def _mend_start(file: BinaryIO, path: Path) -> list[str]:
     start = file.read(100)
     if not start:
         raise LedgerError(f"{path} is empty: nothing can be saved")
-    if start[_MARK] != APPLICATION.to_bytes(4):
+    if start[_MARK] != sqlite_file.APPLICATION.to_bytes(4):
         raise UsageError(f"{path} is not a ledger, or its first bytes are damaged")
     wrong = []
     if not start.startswith(_MAGIC):
@@ -254,7 +253,7 @@ def check(location: Path | str, key: Path | None = None) -> tuple[list[str], lis
             with found.database.reading():
                 wrong += found.chains.tampering()
         except DBAPIError as error:
-            return facts, [*wrong, f"not all of it can be read: {original(error)}"]
+            return facts, [*wrong, f"not all of it can be read: {sqlite_file.original(error)}"]
         except LedgerError as error:
             return facts, [*wrong, str(error)]
         return facts, wrong

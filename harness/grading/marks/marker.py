@@ -11,7 +11,6 @@ from harness.grading.attempts.orders import SetAside
 from harness.grading.attempts.variants import origin
 from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
 from harness.grading.marks import findings, marking, regrading
-from harness.grading.marks.marking import TestResult, quote, tests
 from harness.grading.marks.regrading import MarkChange
 from harness.grading.records import (
     IMAGE,
@@ -32,8 +31,6 @@ from harness.reading.expectation import in_a_sentence
 from harness.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.vocabulary.transformations import KINDS, ORDER
 from harness.work import canonical_json, fairness, records
-from harness.work.fairness import find_cuts
-from harness.work.records import NOTHING, Measurements
 from oracle import __version__
 
 THRESHOLD = 0.01
@@ -43,8 +40,8 @@ class VariantPair(NamedTuple):
     """A public test and one of its images, both judged."""
 
     kind: str  # of change
-    test: TestResult
-    image: TestResult
+    test: marking.TestResult
+    image: marking.TestResult
 
 
 def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
@@ -71,7 +68,7 @@ def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
 
 def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
     """Yield the public tests with each of their images."""
-    found = list(tests(attempts))
+    found = list(marking.tests(attempts))
     originals = {(one.attempt.case, one.step.line): one for one in found if _is(one, PUBLIC)}
     for image in (one for one in found if _is(one, IMAGE) and not _was_cut_off(one)):
         kind, line = origin(image.step)
@@ -79,11 +76,11 @@ def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
             yield VariantPair(kind, test, image)
 
 
-def _is(test: TestResult, kind: str) -> bool:
+def _is(test: marking.TestResult, kind: str) -> bool:
     return test.attempt.kind == kind and test.passed is not None
 
 
-def _was_cut_off(image: TestResult) -> bool:
+def _was_cut_off(image: marking.TestResult) -> bool:
     """Whether the engine had broken before it came to a test."""
     result = image.attempt.result
     if image.verdict is not Verdict.NOT_RUN or result is None:
@@ -131,7 +128,7 @@ def _example(pair: VariantPair) -> str:
     return (
         f"{pair.test.attempt.case}:{step.line}, '{step.command}', was answered right. Its variant"
         f" ({_WORDS[pair.kind]}: '{image.command}') expected {wanted};"
-        f" the reply was {quote(pair.image.reply)}."
+        f" the reply was {marking.quote(pair.image.reply)}."
     )
 
 
@@ -198,12 +195,12 @@ class AttemptReader:
             planned_attempt.key, planned_attempt.kind, planned_attempt.name, None, path=path
         )
         state, _, fault = self._ledger.states([planned_attempt.basis])[planned_attempt.basis]
-        runs: list[tuple[FileResult | None, Measurements]] = []
+        runs: list[tuple[FileResult | None, records.Measurements]] = []
         for text, measured in self._ledger.results(planned_attempt.basis, at):
-            figures, result = canonical_json.loads(Measurements, measured), None
+            figures, result = canonical_json.loads(records.Measurements, measured), None
             self.sandboxes.add(figures.sandbox)
             self.pythons |= {figures.python} - {""}
-            if text != NOTHING:
+            if text != records.NOTHING:
                 case = self._case(planned_attempt.name, planned_attempt.sha256)
                 result = canonical_json.loads(FileResult, text)
                 result = records.add_measurements(result, case, figures)
@@ -224,7 +221,7 @@ class AttemptReader:
         limits, box = self._assignment.limits, self._assignment.box
         properties = self._assignment.command_properties
         first, counted = runs[0][0] or result, result
-        is_cut = runs[0][1].late or bool(find_cuts(first, limits, properties))
+        is_cut = runs[0][1].late or bool(fairness.find_cuts(first, limits, properties))
         if len(runs) > 1:
             counted = fairness.merge_runs((first, result), runs[0][1], limits, box, properties)
         return attempt._replace(

@@ -15,8 +15,6 @@ machine (for moves that an engine chooses see :mod:`harness.work.fairness`); the
 number of flaky tests.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -289,7 +287,7 @@ def weight(part: MarkPart, names: Sequence[str]) -> Fraction:
     return next((part.weights[name] for name in names if name in part.weights), _ONE)
 
 
-def _remarks(results: Sequence[TestResult], unsure: int) -> Iterable[str]:
+def _remarks(results: "Sequence[TestResult]", unsure: int) -> Iterable[str]:
     lost = sum(one.verdict is Verdict.NOT_RUN and one.passed is False for one in results)
     flaky = sum(one.flaky for one in results)
     if lost:

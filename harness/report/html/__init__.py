@@ -4,8 +4,6 @@ Every page stands alone: its style is inside, and it loads nothing. All that it 
 without a script; one that is inside, and allowed by its digest alone, adds what a click can do.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from harness.report.reporters import Finished
 
 
-def report(path: str, finished: Finished) -> None:
+def report(path: str, finished: "Finished") -> None:
     """Write a run as pages; see :class:`~harness.report.reporters.Reporter`."""
     write(path, finished.result, finished.views, finished.comparison)
 
@@ -35,7 +33,7 @@ def write(
     place: str | os.PathLike[str],
     run: RunResult,
     views: Sequence[FileView],
-    comparison: Comparison | None = None,
+    comparison: "Comparison | None" = None,
 ) -> None:
     """Write all pages of a run; make the folder if it is missing.
 

@@ -5,8 +5,6 @@ A cell is 20 units. Stones and marks are markers on one path for each kind, so t
 stones. All that is drawn is said in words too, in the label and the legend.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 

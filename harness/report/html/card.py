@@ -1,7 +1,5 @@
 """A result that is not plainly passed: the board, what was asked, what is right, what came."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -18,7 +16,6 @@ from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
-from harness.report.html.parts import NOTHING
 from harness.report.html.templates import drawing
 from harness.report.reporters import Context, contexts
 from harness.text import one_line
@@ -45,7 +42,7 @@ class Cards:
     def __init__(self) -> None:
         self._made: dict[object, tuple[tuple[Markup, Markup], object]] = {}
 
-    def card(self, *about: Any, **more: Any) -> Markup:
+    def card(self, *about: "Any", **more: "Any") -> Markup:
         return card(*about, cards=self, **more)
 
     def find(
@@ -78,7 +75,7 @@ def card(  # noqa: PLR0913 - what pages differ in
     folder: str | None = None,
     is_open: bool = True,
     file: str = "",
-    actions: Markup = NOTHING,
+    actions: Markup = parts.NOTHING,
     cards: Cards | None = None,
 ) -> Markup:
     """Return the card of one result.
@@ -95,7 +92,7 @@ def card(  # noqa: PLR0913 - what pages differ in
         """Return the card without its place and time, which differ: what is before and after."""
         told, sided = context or contexts(view)(outcome.step), sides(view, outcome)
         heading, rest = _heading(view, outcome.step, told.comment)
-        board, times, setup = "", NOTHING, view.setups.get(outcome.step)
+        board, times, setup = "", parts.NOTHING, view.setups.get(outcome.step)
         has_failed = outcome.verdict is Verdict.FAILED
         if diagram:
             seen, komi = evidence(step, outcome, diagram), komi_of(view, outcome.step)

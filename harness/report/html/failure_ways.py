@@ -6,8 +6,6 @@ point of it is right. A description that fits one failure alone says nothing, so
 one is tried for it.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

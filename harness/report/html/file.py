@@ -1,7 +1,5 @@
 """The page about one case file: what went wrong first, with boards; then every test."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The first page: what broke, in which ways, and a row for each file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from harness.records import RunResult, Verdict
@@ -28,7 +26,7 @@ def index_page(
     run: RunResult,
     views: Sequence[FileView],
     names: Sequence[str],
-    comparison: Comparison | None = None,
+    comparison: "Comparison | None" = None,
 ) -> Iterator[str]:
     """Yield the first page; ``views`` and page ``names`` go with ``run.files``."""
     changes: dict[str, list[int]] = {}  # by path how many tests broke and were mended

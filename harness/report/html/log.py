@@ -4,8 +4,6 @@ A file may have 100,000 commands, so that whole stretches of the stream are join
 once; only tests and errors are markup of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice, pairwise
 from operator import add, attrgetter

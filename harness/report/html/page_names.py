@@ -1,7 +1,5 @@
 """Names of pages, gogui-regress's made unique; their addresses; the style and script in them."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 ``parts.html`` has what they look like, and the pieces that need no module.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A template gets records and texts, and escapes whatever is not markup already. J
 this module: only where a page is written.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator

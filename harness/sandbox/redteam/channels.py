@@ -100,7 +100,6 @@ class _Pages:
         self._buffer = bytearray(PAGE)
 
     def place(self, number: int) -> tuple[int, int]:
-        """Return the file and the offset of one page."""
         page = number * APART
         for file, pages in self._opened:
             if page < pages:
@@ -170,7 +169,6 @@ def _by(name: str) -> Callable[[Aim], Iterator[bool]]:
 
 
 def _times(aim: Aim) -> Iterator[tuple[int, int]]:
-    """Yield how long it takes to read the two pages of each bit."""
     pages = _Pages(aim)
     for number in range(aim["count"]):
         zero, one = (partial(pages.read, 2 * number + used) for used in (0, 1))
@@ -280,7 +278,6 @@ def _compare(aim: Aim, seconds: float, measure: Callable[[float], float]) -> Ite
 
 
 def _shared_word(aim: Aim) -> int:
-    """Return the address of a page that every box can map."""
     if not aim["files"]:
         raise NothingToUseError("no large file is shown")
     path, pages = aim["files"][0]

@@ -309,7 +309,6 @@ def _judge_channel(
     scene: AttackStage,
     attack: Attack,
 ) -> AttackResult:
-    """Send random bits from one box to another; judge by how many arrive."""
     begun = time.monotonic()
     bits = draw_bits(attack.bits)
     told = {
@@ -356,7 +355,6 @@ def _find(key: str, text: str) -> str:
 
 
 def _act(box: Boxed, patience: float) -> tuple[str, BoxEnd]:
-    """Let one end of a channel act; return what it printed, and how it ended."""
     text = read(box, patience, _READY)
     _give_sign(box)
     text += read(box, patience)

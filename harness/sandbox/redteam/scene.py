@@ -117,7 +117,6 @@ def compile_needed(attacks: Iterable[Attack]) -> dict[str, bytes]:
 
 @functools.cache
 def _compile(words: tuple[str, ...]) -> dict[str, bytes]:
-    """Return what lies in a folder of the source when it is compiled."""
     with tempfile.TemporaryDirectory(prefix="gtp-harness-doctor-") as folder:
         shutil.copy(_HERE / words[-1], folder)
         try:

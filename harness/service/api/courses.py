@@ -11,8 +11,7 @@ from harness.assignments.assignment import Late
 from harness.clock_changes import add_zone
 from harness.service.api import requests
 from harness.service.api.requests import Archive, Json, Key, Page
-from harness.service.courses import changes, making, own_files
-from harness.service.courses.deadlines import load_rule
+from harness.service.courses import changes, deadlines, making, own_files
 from harness.service.jobs import checklist, previews, private_cases
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Course, CourseAssignment, Member
@@ -170,7 +169,7 @@ def _find_own(
     """Return the dates of the student who asks, if an extension gives other ones."""
     if context.is_staff:
         return None
-    rule = load_rule(db, assignment, context.member.submits_as)
+    rule = deadlines.load_rule(db, assignment, context.member.submits_as)
     return rule if _format(rule.deadline) != add_offset(assignment.deadline) else None
 
 

@@ -17,8 +17,7 @@ from harness.service.api.requests import Asked, Json, Key, Page
 from harness.service.courses import gradebooks, gradings
 from harness.service.jobs import previews, tournaments
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, OVERRIDE, TOURNAMENT, Grading
-from harness.service.storage import queue, uploads
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, queue, uploads
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
 from harness.service.web.request_context import RequestContext, require_found
 
@@ -127,7 +126,7 @@ def again(context: Context) -> GradingShown:
 
 
 def _act(
-    context: RequestContext, action: Callable[[AuditedTransaction, Grading], None]
+    context: RequestContext, action: Callable[[audit.AuditedTransaction, Grading], None]
 ) -> GradingShown:
     with context.acting() as act:
         action(act, context.grading)

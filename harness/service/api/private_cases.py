@@ -11,11 +11,8 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from harness.service.api import gradings, requests
-from harness.service.api.requests import Json, Key, Page
-from harness.service.courses import cases
-from harness.service.courses.point_weights import PointWeights
-from harness.service.jobs import drafts, previews, private_cases
-from harness.service.jobs.candidates import DraftFindings
+from harness.service.courses import cases, point_weights
+from harness.service.jobs import candidates, drafts, previews, private_cases
 from harness.service.records import CASES, DRAFT, FAULT, Job
 from harness.service.storage import queue
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
@@ -194,7 +191,7 @@ class CaseFileWanted(BaseModel):
 
 
 @DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, name="listed")
-def list_drafts(context: Context, page: requests.Asked) -> Page[DraftLine]:
+def list_drafts(context: Context, page: requests.Asked) -> requests.Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
     order, named = ("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id}
     with context.reading() as db:
@@ -207,7 +204,7 @@ def begin(
     context: Context,
     data: Annotated[bytes, requests.Body(largest=drafts.LARGEST, required=False)],
     tests: Annotated[int, Query(ge=1, le=drafts.MOST_TESTS, description="at most")] = 16,
-    key: Key = "",
+    key: requests.Key = "",
 ) -> DraftShown:
     """Let a worker find positions; the body has game records (SGF), one after the other, or none.
 
@@ -230,26 +227,26 @@ def one_draft(context: Context) -> DraftShown:
 
 
 @DRAFT_ROUTES.at("POST", f"{_ONE_DRAFT}/drop", _MAY)
-def drop(context: Context, body: Json[PositionNamed]) -> DraftShown:
+def drop(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Leave a position out."""
     return _change(context, lambda _, kept: drafts.drop(kept, body.position))
 
 
 @DRAFT_ROUTES.at("POST", f"{_ONE_DRAFT}/exchange", _MAY)
-def exchange(context: Context, body: Json[PositionNamed]) -> DraftShown:
+def exchange(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Take another position for one."""
     return _change(context, lambda found, kept: drafts.exchange(found, kept, body.position))
 
 
 @DRAFT_ROUTES.at("POST", f"{_ONE_DRAFT}/take-back", _MAY)
-def take_back(context: Context, body: Json[PositionNamed]) -> DraftShown:
+def take_back(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Take a position back that was left out or exchanged."""
     return _change(context, lambda found, kept: drafts.take_back(found, kept, body.position))
 
 
 def _change(
     context: RequestContext,
-    how: Callable[[DraftFindings, drafts.KeptCandidates], drafts.KeptCandidates],
+    how: Callable[[candidates.DraftFindings, drafts.KeptCandidates], drafts.KeptCandidates],
 ) -> DraftShown:
     own = _folder(context, context.job)
     own.choose(how(own.require_findings(), own.load_choice()))
@@ -257,7 +254,7 @@ def _change(
 
 
 @DRAFT_ROUTES.at("POST", f"{_ONE_DRAFT}/write", _MAY)
-def write(context: Context, body: Json[CaseFileWanted]) -> PrivateCases:
+def write(context: Context, body: requests.Json[CaseFileWanted]) -> PrivateCases:
     """Make a private case file of the positions that are chosen; it counts from now on."""
     own = _folder(context, context.job)
     found, new = own.require_findings(), drafts.KeptCaseFile(body.name, own.load_choice())
@@ -397,9 +394,9 @@ def points(context: Context) -> PointsShown:
 
 
 @POINTS_ROUTES.at("POST", _POINTS, TEACHERS, status_code=201)
-def ask(context: Context, body: Json[PointsWanted]) -> PreviewShown:
+def ask(context: Context, body: requests.Json[PointsWanted]) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
-    told = PointWeights(body.points, body.weights)
+    told = point_weights.PointWeights(body.points, body.weights)
     with context.acting() as act:
         made = previews.ask(act, context.settings, context.assigned, told)
         (job,) = queue.of(act.db, made)

@@ -18,9 +18,7 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ValidationError
 from sqlalchemy import Connection
 
-from harness.service.storage import people
-from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import Rows
+from harness.service.storage import audit, people, tables
 from harness.service.web.access import ANYBODY, Context, Endpoint, Guard, Routes, Rule
 from harness.service.web.request_context import (
     RequestContext,
@@ -209,9 +207,12 @@ class Found(NamedTuple, Generic[Row]):
 
 
 def find_page(
-    db: Connection, rows: Rows[Row], order: Sequence[str], page: Part, **named: object
+    db: Connection, rows: tables.Rows[Row], order: Sequence[str], page: Part, **named: object
 ) -> Found[Row]:
-    """Return the rows of a page, see :meth:`Rows.page`; refuses an ``after`` that is of no row."""
+    """Return the rows of a page, as :meth:`~harness.service.storage.tables.Rows.page` does.
+
+    An ``after`` that is of no row is refused.
+    """
     after, limit = page
     # PostgreSQL has no zero byte in a text.
     found = None if "\0" in after else rows.page(db, order, after, limit + 1, **named)
@@ -258,7 +259,7 @@ def require_kept(made: _Made | None, noun: str) -> _Made:
 
 
 def make_once(
-    act: AuditedTransaction, key: str, content: tuple[str, ...], make: Callable[[], str]
+    act: audit.AuditedTransaction, key: str, content: tuple[str, ...], make: Callable[[], str]
 ) -> str:
     """Make something, unless a request with the same key did; return its id.
 

@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from harness.service.api import requests
-from harness.service.api.requests import Key, Page
 from harness.service.courses import deadlines, own_files, submissions
 from harness.service.jobs import result_files
 from harness.service.records import CHECK, DONE, FAULT, HELD, LEASED, WAITING, Upload
@@ -85,7 +84,7 @@ class SubmissionResult(SubmissionShown):
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def listed(context: Context, page: requests.Asked) -> Page[SubmissionShown]:
+def listed(context: Context, page: requests.Asked) -> requests.Page[SubmissionShown]:
     """List submissions, the first one first: a student's own, to the staff all of them."""
     named: dict[str, object] = {"assignment": context.assigned.id}
     with context.reading() as db:
@@ -117,7 +116,7 @@ def submit(
     context: Context,
     path: requests.Archive,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the file")],
-    key: Key = "",
+    key: requests.Key = "",
 ) -> SubmissionResult:
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
     service, assigned, member = context.service, context.assigned, context.member

@@ -11,11 +11,9 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.service.api import requests
-from harness.service.api.requests import Archive, Json, Key, Page
 from harness.service.courses import cases, engine_suites, run_documents, submissions
 from harness.service.records import Suite, SuiteRun
-from harness.service.storage import courses
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, courses
 from harness.service.web.access import OWNERS, SIGNED_IN, Context
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
@@ -58,7 +56,7 @@ class SuiteChange(BaseModel):
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
-def my_suites(context: Context, page: requests.Asked) -> Page[SuiteShown]:
+def my_suites(context: Context, page: requests.Asked) -> requests.Page[SuiteShown]:
     """List the suites of the owner of the token."""
     with context.reading() as db:
         found = requests.find_page(db, courses.SUITES, ("made", "id"), page, person=context.by)
@@ -66,7 +64,7 @@ def my_suites(context: Context, page: requests.Asked) -> Page[SuiteShown]:
 
 
 @ROUTES.at("POST", "/suites", SIGNED_IN, status_code=201)
-def make(context: Context, body: Json[SuiteWanted], key: Key = "") -> SuiteShown:
+def make(context: Context, body: requests.Json[SuiteWanted], key: requests.Key = "") -> SuiteShown:
     """Make a suite."""
     sent = ("suite", body.title, body.source)
     with context.acting() as act:
@@ -84,7 +82,7 @@ def one(context: Context) -> SuiteShown:
 
 
 @ROUTES.at("PATCH", _ONE, OWNERS)
-def change(context: Context, body: Json[SuiteChange]) -> SuiteShown:
+def change(context: Context, body: requests.Json[SuiteChange]) -> SuiteShown:
     """Change what a suite is called, who may read it, or whether it has a badge."""
     suite = context.suite
     with context.acting() as act:
@@ -101,7 +99,7 @@ def change(context: Context, body: Json[SuiteChange]) -> SuiteShown:
 @ROUTES.at("PUT", f"{_ONE}/cases", OWNERS, scope="submit")
 def take_cases(
     context: Context,
-    path: Archive,
+    path: requests.Archive,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the archive")],
     command: Annotated[
         str, Query(max_length=500, description="starts an engine, as python3 {folder}/engine.py")
@@ -204,7 +202,7 @@ class RunCompared(RunShown):
 
 
 @RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, name="listed")
-def list_runs(context: Context, page: requests.Asked) -> Page[RunShown]:
+def list_runs(context: Context, page: requests.Asked) -> requests.Page[RunShown]:
     """List the runs of a suite, the first one first."""
     order, named = ("number", "id"), {"suite": context.suite.id}
     with context.reading() as db:
@@ -215,12 +213,12 @@ def list_runs(context: Context, page: requests.Asked) -> Page[RunShown]:
 @RUN_ROUTES.at("POST", _ALL_RUNS, OWNERS, scope="submit", status_code=201, openapi_extra=_BODY)
 def post(
     context: Context,
-    path: Archive,
+    path: requests.Archive,
     name: Annotated[str, Query(max_length=200, description="of an archive")] = "",
     revision: Annotated[
         str, Query(max_length=100, description="of the engine, such as a commit")
     ] = "",
-    key: Key = "",
+    key: requests.Key = "",
 ) -> RunCompared:
     """Post a document of ``gtp-harness run --json``, of at most 8 MiB, or an engine.
 
@@ -237,7 +235,7 @@ def post(
         posted = engine_suites.PostedRun.read(data, revision)
         sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
 
-        def make(act: AuditedTransaction) -> SuiteRun:
+        def make(act: audit.AuditedTransaction) -> SuiteRun:
             return engine_suites.post(act, suite, posted, folder)
     else:
         most, wanted = service.settings.largest, run_documents.WANTED
@@ -245,7 +243,7 @@ def post(
         archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
         sent = (suite.id, *archive)
 
-        def make(act: AuditedTransaction) -> SuiteRun:
+        def make(act: audit.AuditedTransaction) -> SuiteRun:
             return engine_suites.post_engine(act, suite, archive, folder)
 
     with context.acting() as act:

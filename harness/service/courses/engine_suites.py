@@ -3,8 +3,6 @@
 What a run found is in files, written once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -55,7 +53,7 @@ class PostedRun(NamedTuple):
     revision: str
 
     @classmethod
-    def read(cls, data: bytes, revision: str) -> PostedRun:
+    def read(cls, data: bytes, revision: str) -> "PostedRun":
         """Check what came; raises UsageError if the document or the revision cannot be read."""
         _check_revision(revision)
         return cls(data, run_documents.read(data), revision)

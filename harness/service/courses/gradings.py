@@ -129,8 +129,7 @@ def accept(act: AuditedTransaction, grading: Grading) -> None:
         raise InvalidGradingStateError("there is nothing to be changed")
     _be_last(act, grading)
     _be_alone(act, grading.assignment, grading.id)
-    values: dict[str, object] = {"accept": 1, "concluded": 0.0, "trouble": ""}
-    uploads.GRADINGS.change(act.db, values, id=grading.id)
+    uploads.GRADINGS.change(act.db, {"accept": 1, "concluded": 0.0, "trouble": ""}, id=grading.id)
     _conclude_anew(act, grading)
     act.note("changes accepted", grading.id)
 
@@ -149,8 +148,7 @@ def try_again(act: AuditedTransaction, grading: Grading) -> None:
     queue.again(act.db, records.GRADE, grading.id)  # what is done is not rerun, what broke is
     if grading.concluded:
         _conclude_anew(act, grading)
-    values: dict[str, object] = {"trouble": "", "concluded": 0.0}
-    uploads.GRADINGS.change(act.db, values, id=grading.id)
+    uploads.GRADINGS.change(act.db, {"trouble": "", "concluded": 0.0}, id=grading.id)
     act.note("tried again", grading.id)
 
 

@@ -106,7 +106,14 @@ def unpack(
             attempt_plan.read_cases(found, ())
         except HarnessError as error:
             raise UsageError(str(error).replace(f"{place}/", "")) from None
-        _check(found)
+        told = found.declaration and found.declaration.reference
+        wrong = {
+            f"{declaration.FILE} would run": (found.place / declaration.FILE).exists(),
+            "its reference would run": bool(told and told.sandbox == "off"),
+            "packages would be installed": bool(found.engine.packages),
+        }
+        for what in (what for what, is_so in wrong.items() if is_so):
+            raise UsageError(f"{what} outside a sandbox: ask the service's operator to ship it")
         yield place, found
 
 
@@ -238,17 +245,6 @@ def _other_points(old: Path, new: Path) -> Iterator[str]:
             yield f"{name!r} is a new part of the marks, with {decimal(points)} points"
         elif points != before[name]:
             yield f"{name!r} gives {decimal(points)} instead of {decimal(before[name])}"
-
-
-def _check(assignment: Assignment) -> None:
-    told = assignment.declaration and assignment.declaration.reference
-    wrong = {
-        f"{declaration.FILE} would run": (assignment.place / declaration.FILE).exists(),
-        "its reference would run": bool(told and told.sandbox == "off"),
-        "packages would be installed": bool(assignment.engine.packages),
-    }
-    for what in (what for what, is_so in wrong.items() if is_so):
-        raise UsageError(f"{what} outside a sandbox: ask the service's operator to ship it")
 
 
 def take_overlay(

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment, MarkPart
 from harness.errors import UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.marks import marking
 from harness.records import Step
 from harness.service.records import CourseAssignment
@@ -106,7 +105,7 @@ def list_weighed_parts(assignment: Assignment, private: Path) -> list[WeighedPar
     return [WeighedPart(part, tuple(_tests(part, files))) for part in assignment.marks]
 
 
-def _tests(part: MarkPart, files: Iterable[PlannedCase]) -> Iterator[WeighedTest]:
+def _tests(part: MarkPart, files: Iterable[attempt_plan.PlannedCase]) -> Iterator[WeighedTest]:
     groups: dict[tuple[str, str], list[Step]] = {}
     digests: dict[str, list[str]] = {}  # by the names that weights know files by: without folders
     for case in files:

@@ -1,7 +1,5 @@
 """The roster of a course: students join, leave and return, with keys as a grading makes them."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,7 +74,7 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         UsageError: a group would be taken for a student outside it.
     """
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
-    members = courses.students(act.db, course) + courses.former_students(act.db, course)
+    members = courses.students(act.db, course) + courses.students(act.db, course, FORMER)
     before = {one.key: one for one in members}
     known = match(members, roster_file.students)
     grouped = give_keys_of_groups(roster_file.students, members, known.members)
@@ -91,7 +89,7 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         listed = one._replace(student=one.student._replace(key=key))
         taken.append(_take_one(act, course, listed, known.members))
     present = courses.students(act.db, course)
-    _check_groups(present + courses.former_students(act.db, course))
+    _check_groups(present + courses.students(act.db, course, FORMER))
     remarks = [*roster_file.remarks]
     if names := [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]:
         remarks.append(
@@ -293,9 +291,11 @@ def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -
             )
         for fact in own.keys() & listed.keys():
             member, roster_id = own[fact], listed[fact].roster_id
-            if kind and _differ(member, listed[fact]):
-                continue
-            if member.person not in taken and roster_id not in found:
+            ids, others = _ids(member), dict(listed[fact].student.ids)
+            both = (one for one in _LASTING if one in ids and one in others)
+            # They may be two people, whatever else they have in common.
+            differ = bool(kind) and any(ids[one] != others[one] for one in both)
+            if not differ and member.person not in taken and roster_id not in found:
                 found[roster_id] = member
                 taken.add(member.person)
         if not kind:
@@ -309,12 +309,6 @@ def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
     for fact, one in facts:
         alike.setdefault(fact, []).append(one)
     return {fact: known[0] for fact, known in alike.items() if fact and len(known) == 1}
-
-
-def _differ(member: Member, listed_student: ListedStudent) -> bool:
-    """Whether they are two people, whatever else they have in common."""
-    ids, others = _ids(member), dict(listed_student.student.ids)
-    return any(ids[kind] != others[kind] for kind in _LASTING if kind in ids and kind in others)
 
 
 def _ids(member: Member) -> dict[str, str]:

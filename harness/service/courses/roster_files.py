@@ -31,7 +31,6 @@ from typing import NamedTuple
 
 from harness.errors import ArchiveError, UsageError
 from harness.grading.ingest import csv_source, sources
-from harness.grading.ingest.sources import entries, is_zip, student_keys
 from harness.grading.records import SourcePiece, Student
 from harness.service.people import accounts
 from harness.text import one_line
@@ -121,7 +120,7 @@ def read(path: Path, name: str = "") -> RosterFile:
     """
     shown = show_name(name)
     try:
-        found = _of_zip(path) if is_zip(path) else _of_table(path)
+        found = _of_zip(path) if sources.is_zip(path) else _of_table(path)
     except (UsageError, ArchiveError) as error:
         raise UsageError(str(error).replace(str(path), shown)) from None
     if not found.students:
@@ -160,7 +159,7 @@ def _list(
     pieces: Sequence[SourcePiece], nameless: Set[str], *, tells_groups: bool = False
 ) -> list[ListedStudent]:
     """Return the students of a file. ``nameless``: ids of those whose name is not in it."""
-    ids = {key: text for text, key in student_keys(pieces).items()}
+    ids = {key: text for text, key in sources.student_keys(pieces).items()}
     groups = {one.student.key: one.group for one in pieces}
     listed = [
         ListedStudent(
@@ -170,7 +169,7 @@ def _list(
             ids[student.key] not in nameless,
             groups[ids[student.key]] if tells_groups else "",
         )
-        for one in entries(pieces)
+        for one in sources.entries(pieces)
         for student in one.students
     ]
     return sorted(listed, key=lambda one: one.student.key)
@@ -190,8 +189,17 @@ def _of_table(path: Path) -> RosterFile:
         nameless = {piece.student.key for row, piece in lines if not row.get("name")}
     else:
         people = [row for row in rows if row.get(layout.id) and _name(row, layout) not in _NOBODY]
-        lines = [_check(row, _piece(row, layout)) for row in people if _is_student(row, layout)]
-        remarks += [_tell_other(row, layout) for row in people if not _is_student(row, layout)]
+        lines = []
+        for row in people:
+            roles = row.get(layout.role) if layout.role else ""
+            if not roles or _STUDENT in [one.strip().casefold() for one in roles.split(",")]:
+                lines.append(_check(row, _piece(row, layout)))
+                continue
+            who = one_line(_name(row, layout), _LONGEST)
+            remarks.append(
+                f"{row.file}:{row.line}: {who} is not added: found {roles!r} in the column"
+                f" {layout.role}, expected Student."
+            )
         nameless = {piece.student.key for row, piece in lines if not _name(row, layout)}
     remarks += _find_repeated(lines)
     if not lines and remarks:
@@ -199,18 +207,6 @@ def _of_table(path: Path) -> RosterFile:
     group = layout.group if layout else "group"
     listed = _list([one for _, one in lines], nameless, tells_groups=group in columns)
     return RosterFile(tuple(listed), tuple(remarks))
-
-
-def _is_student(row: csv_source.CsvRow, layout: Layout) -> bool:
-    roles = row.get(layout.role) if layout.role else ""
-    return not roles or _STUDENT in [one.strip().casefold() for one in roles.split(",")]
-
-
-def _tell_other(row: csv_source.CsvRow, layout: Layout) -> str:
-    return (
-        f"{row.file}:{row.line}: {one_line(_name(row, layout), _LONGEST)} is not added: found"
-        f" {row.get(layout.role)!r} in the column {layout.role}, expected Student."
-    )
 
 
 def _check(row: csv_source.CsvRow, piece: SourcePiece) -> _Line:

@@ -1,7 +1,5 @@
 """Candidates for a draft of private cases of any game: tests with what they catch."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,7 +45,7 @@ class CandidateBoard(NamedTuple):
     letters: str  # of the columns
 
     @classmethod
-    def of(cls, position: Position, letters: str) -> CandidateBoard:
+    def of(cls, position: Position, letters: str) -> "CandidateBoard":
         """Return the board of a position."""
         shape = position.grid
         return cls(shape.columns, shape.rows, position.black, position.white, letters)
@@ -236,9 +234,8 @@ class ConversationMaker:
         """Return tests that catch what nothing has caught, and some that could be used instead."""
         assignment, declaration = query.assignment, query.assignment.declaration
         assert declaration
-        choices = record_reading.Choices(
-            secrets.token_bytes(32)
-        )  # private: nobody can draw the same
+        # Private: nobody can draw the same.
+        choices = record_reading.Choices(secrets.token_bytes(32))
         records = openings.Records(query.specification, declaration, choices, private=None)
         positions = [*records.openings(query.games)]
         positions += openings.of_cases(query.private, declaration)
@@ -310,28 +307,24 @@ def _measure(drafts: Sequence[openings.Draft], bench: EngineBench) -> list[openi
 def _conversation_candidate(draft: openings.Draft, query: CandidateQuery) -> Candidate:
     columns, rows = draft.size
     told = draft._replace(origin=without_folder(draft.origin, query.games))
+    test = word_test(query.specification, draft.command, draft.expression, "")
+    # If words cannot tell what matches, a teacher would have to read the pattern.
+    if expectation.put_in_words(_pattern(draft.expression)).pattern:
+        engine = query.specification.reference_engine()
+        assert isinstance(engine, ReferenceEngine)
+        right = engine.replies((*draft.setup, draft.command))[-1].text
+        test = test._replace(answer=f"{right}, or an answer that the declaration treats alike")
     return Candidate(
         kind=draft.name,
         sentence=f"On a board of {columns}×{rows}",
         origin=test_production.describe_origin(told),
         board=_board(draft, query.specification),
         setup=draft.setup,
-        tests=(_test(draft, query.specification),),
+        tests=(test,),
         identities=(digest(draft.identity),),
         caught=draft.caught,
         record=canonical_json.dumps(told),
     )
-
-
-def _test(draft: openings.Draft, specification: Specification) -> CandidateTest:
-    told = word_test(specification, draft.command, draft.expression, "")
-    # Words can tell what matches, or a teacher would have to read the pattern.
-    if not expectation.put_in_words(_pattern(draft.expression)).pattern:
-        return told
-    engine = specification.reference_engine()
-    assert isinstance(engine, ReferenceEngine)
-    right = engine.replies((*draft.setup, draft.command))[-1].text
-    return told._replace(answer=f"{right}, or an answer that the declaration treats alike")
 
 
 def _board(draft: openings.Draft, specification: Specification) -> CandidateBoard | None:

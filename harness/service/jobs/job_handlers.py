@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from sqlalchemy import Connection
 
@@ -57,7 +56,7 @@ def check(context: AssignmentContext, job: records.Job) -> None:
         uploads.forget_words(db, job.about, BEGUN)
         owners = uploads.owners_of(db, [job.about]).get(job.about, frozenset())
         course = context.assigned.course
-        members = courses.students(db, course) + courses.former_students(db, course)
+        members = courses.students(db, course) + courses.students(db, course, records.FORMER)
     if upload is None:
         raise TargetDeletedError("the upload no longer exists")
     found = None
@@ -266,24 +265,21 @@ def _write(
             own = uploads.overrides(db, context.assigned.id)
         given = tuple(as_given(own[key]) for key in sorted(own))
         sheets = gradebooks.sheets(context.settings, context.assigned.id)
-        _exchange(conclusion.result._replace(given=given), folder, sheets)
+        # The folder has the exports of one conclusion, never of two.
+        unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
+        for left in (unfinished, former):
+            shutil.rmtree(left, ignore_errors=True)
+        unfinished.mkdir(mode=0o700, parents=True)
+        filled: dict[str, Filled] = {}
+        result = conclusion.result._replace(given=given)
+        exporters.write(result, unfinished, sheets, on_filled=filled.__setitem__)
+        if folder.exists():
+            folder.rename(former)
+        unfinished.rename(folder)
+        gradebooks.keep_notes(folder, filled)
+        shutil.rmtree(former, ignore_errors=True)
         result_files.write_evidence_places(conclusion.result, folder)
     return own
-
-
-def _exchange(result: ClassResult, folder: Path, sheets: exporters.Sheets) -> None:
-    """Write all exports; the folder has those of one conclusion, never of two."""
-    unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
-    for left in (unfinished, former):
-        shutil.rmtree(left, ignore_errors=True)
-    unfinished.mkdir(mode=0o700, parents=True)
-    filled: dict[str, Filled] = {}
-    exporters.write(result, unfinished, sheets, on_filled=filled.__setitem__)
-    if folder.exists():
-        folder.rename(former)
-    unfinished.rename(folder)
-    gradebooks.keep_notes(folder, filled)
-    shutil.rmtree(former, ignore_errors=True)
 
 
 # --- an engine that an author posted: planned as a check is, and kept as a run of its suite ------

@@ -11,7 +11,6 @@ from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.storage import queue, uploads
 from harness.text import one_line
 from harness.work import records as work_records
-from harness.work.records import WorkUnit
 
 BEGUN = json.dumps({"word": "begun"})  # a check, once more
 _LONGEST_COMMAND = 60  # characters that are told of the test that runs
@@ -24,7 +23,7 @@ class ProgressRecorder(GradingListener):
         self._context = context
         self._job = job
 
-    def on_event(self, unit: WorkUnit, event: work_records.AttemptEvent) -> None:
+    def on_event(self, unit: work_records.WorkUnit, event: work_records.AttemptEvent) -> None:
         """Take in what a worker says."""
         match event:
             case work_records.AttemptFinished(figures=figures, doubtful=doubtful, failed=failed):
@@ -51,7 +50,7 @@ class LiveResultPublisher(ProgressRecorder):
         self._number = 0  # of the word that tells of it
         self._steps: dict[str, Sequence[Step]] = {}  # of case files, by their SHA-256
 
-    def on_event(self, unit: WorkUnit, event: work_records.AttemptEvent) -> None:
+    def on_event(self, unit: work_records.WorkUnit, event: work_records.AttemptEvent) -> None:
         """Take in what a worker says."""
         self._now = {}
         told: dict[str, object]
@@ -65,7 +64,7 @@ class LiveResultPublisher(ProgressRecorder):
         self._say({"case": _case_name(unit, event.basis), **told})
         super().on_event(unit, event)
 
-    def on_progress(self, unit: WorkUnit, event: work_records.ProgressEvent) -> None:
+    def on_progress(self, unit: work_records.WorkUnit, event: work_records.ProgressEvent) -> None:
         """Take note of the test that runs now; files that end at once are not told of."""
         case = next(case for case in unit.cases if case.basis == event.basis)
         if case.sha256 not in self._steps:
@@ -73,7 +72,7 @@ class LiveResultPublisher(ProgressRecorder):
             self._steps[case.sha256] = casefile.parse(content, case.name).steps
         self._now = _running(case.name, self._steps[case.sha256], event)
 
-    def on_time(self, under_way: Sequence[WorkUnit]) -> None:
+    def on_time(self, under_way: Sequence[work_records.WorkUnit]) -> None:
         """Tell which test runs now, unless that is known."""
         if self._now and self._now != self._shown:
             self._say(self._now)
@@ -84,7 +83,7 @@ class LiveResultPublisher(ProgressRecorder):
         self._shown, self._number = (word, number) if word["word"] == "running" else ({}, 0)
 
 
-def _case_name(unit: WorkUnit, basis: str) -> str:
+def _case_name(unit: work_records.WorkUnit, basis: str) -> str:
     return next((case.name for case in unit.cases if case.basis == basis), "")
 
 

@@ -16,7 +16,6 @@ from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.jobs.private_cases import MeasuredCases, WrongTest
 from harness.service.records import DONE, FAULT, MEASURE, PREVIEW, CourseAssignment, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
@@ -245,7 +244,7 @@ class ExpectationWarnings(NamedTuple):
 def find(
     settings: Settings,
     assignment: CourseAssignment,
-    measurement: MeasuredCases,
+    measurement: private_cases.MeasuredCases,
     then: PointWeights | None = None,
 ) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts.
@@ -259,7 +258,15 @@ def find(
     if wrong and weights.weights:
         tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
         left_out = {test.name for test in tests} - {test.name for test in tests if test.weight}
-    return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
+    told = []
+    for name, test in wrong:
+        if f"{name}:{test.id}" not in left_out:
+            number = f", test {test.id}" if test.id >= 0 else ""
+            told.append(
+                f"{name}{number}, line {test.line} ({test.command}): the file expects"
+                f" {test.expected}, but the reference answers {test.answer}."
+            )
+    return told
 
 
 def find_now(settings: Settings, assignment: CourseAssignment) -> list[str]:
@@ -267,15 +274,7 @@ def find_now(settings: Settings, assignment: CourseAssignment) -> list[str]:
     return find(settings, assignment, private_cases.load_measured(settings, assignment))
 
 
-def _describe(name: str, test: WrongTest) -> str:
-    number = f", test {test.id}" if test.id >= 0 else ""
-    return (
-        f"{name}{number}, line {test.line} ({test.command}): the file expects {test.expected},"
-        f" but the reference answers {test.answer}."
-    )
-
-
-def explain_unchecked(database: Database, measurement: MeasuredCases) -> str:
+def explain_unchecked(database: Database, measurement: private_cases.MeasuredCases) -> str:
     """Return why nobody knows if private tests are wrong, or "" if that is known."""
     if measurement.caught or not measurement.paths:
         return ""

@@ -1,7 +1,5 @@
 """Private case files: added and removed, and how many mistakes they catch, told by a worker."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import Counter
@@ -41,7 +39,7 @@ class CaseFileCatch(NamedTuple):
     tests: int
     caught: int  # mistakes
     wrong: tuple[int, ...]  # lines of tests that the reference engine fails
-    answers: tuple[WrongTest, ...] = ()  # the same tests; none: a former version measured them
+    answers: "tuple[WrongTest, ...]" = ()  # the same tests; none: a former version measured them
 
 
 class CaughtMistakes(NamedTuple):

@@ -4,8 +4,6 @@ What a rank is worth changes no mark, until a teacher lets it count: then each s
 computed mark and these points, up to what can be reached, as a mark that was given.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import multiprocessing
@@ -54,7 +52,7 @@ def has_pages(folder: Path) -> bool:
     return (folder / INDEX).is_file()
 
 
-def can_play(assignment: Assignment) -> bool:
+def can_play(assignment: "Assignment") -> bool:
     """Whether submissions of an assignment play games that can be refereed."""
     try:
         tournament.rules_of(assignment)

@@ -176,10 +176,8 @@ def beating(database: Database, job: Job) -> contextlib.AbstractContextManager[N
 
     def renew() -> None:
         if time.monotonic() < ends:
-            with (
-                contextlib.suppress(HarnessError),
-                database.changing() as db,
-            ):  # the next beat tries again
+            # The next beat tries again.
+            with contextlib.suppress(HarnessError), database.changing() as db:
                 queue.renew(db, job)
 
     return monitoring.meanwhile(renew, _BEAT)

@@ -19,12 +19,10 @@ from harness.service import monitoring
 from harness.service.lti import members, messages, platforms
 from harness.service.lti.connection import PlatformClient, PlatformError
 from harness.service.lti.messages import DEEP_LINKING, Launch, LaunchRefusedError
-from harness.service.lti.platforms import KEYS, LAUNCH, LOGIN
 from harness.service.pages.account import start_session
 from harness.service.people import accounts
 from harness.service.records import STUDENT, TEACHER, CourseLink, Platform
-from harness.service.storage import courses, lti, people
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, courses, lti, people
 from harness.service.web import rendering
 from harness.service.web.access import ANYBODY, FRAME_COOKIE, Context, Routes
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
@@ -40,7 +38,7 @@ _ASSIGNMENT = re.compile(r"/courses/([0-9a-f]+)(?:/assignments/([0-9a-f]+))?(?:[
 _TITLE = [("Open the course", "")]
 
 
-@ROUTES.at("GET", KEYS, ANYBODY)
+@ROUTES.at("GET", platforms.KEYS, ANYBODY)
 def show_keys(context: Context) -> Response:
     """Give the public keys of this service."""
     return JSONResponse(platforms.publish_keys(context.settings))
@@ -90,7 +88,7 @@ def _keep_in_frame(answer: Response, name: str, value: str, lifetime: int, path:
     answer.headers.append("set-cookie", f"{text}; Partitioned")
 
 
-@ROUTES.at("GET", LOGIN, ANYBODY)
+@ROUTES.at("GET", platforms.LOGIN, ANYBODY)
 def begin_login(context: Context) -> Response:
     """Send a browser to the platform, to say who its user is; it asks by an address or a form."""
     context.require_rate(context.service.rates, f"lti {context.sender}", "open it")
@@ -127,7 +125,7 @@ def begin_login(context: Context) -> Response:
         "response_mode": "form_post",
         "prompt": "none",
         "client_id": platform.client_id,
-        "redirect_uri": f"{settings.base}{LAUNCH}",
+        "redirect_uri": f"{settings.base}{platforms.LAUNCH}",
         "login_hint": told.get("login_hint", ""),
         "state": code,
         "nonce": nonce,
@@ -144,7 +142,7 @@ def begin_login(context: Context) -> Response:
     return answer
 
 
-ROUTES.form(LOGIN, ANYBODY, **_FOREIGN)(begin_login)
+ROUTES.form(platforms.LOGIN, ANYBODY, **_FOREIGN)(begin_login)
 
 
 def _storage(platform: Platform, code: str, frame: str) -> dict[str, Any]:
@@ -153,7 +151,7 @@ def _storage(platform: Platform, code: str, frame: str) -> dict[str, Any]:
     return {"key": key, "frame": frame, "origin": origin_of(platform.login_url)}
 
 
-@ROUTES.form(LAUNCH, ANYBODY, **_FOREIGN)
+@ROUTES.form(platforms.LAUNCH, ANYBODY, **_FOREIGN)
 def take_launch(context: Context) -> Response:
     """Take what the platform says of its user, if all of it holds."""
     context.require_rate(context.service.rates, f"lti {context.sender}", "open it")
@@ -180,7 +178,7 @@ def take_launch(context: Context) -> Response:
         wait = _keep_step(context, "wait", _WAIT, platform, **kept)
     return rendering.page(
         context, "lti_cookies.html", _TITLE, wait=wait,
-        again=f"{LOGIN}?{urlencode(state['again'])}",
+        again=f"{platforms.LOGIN}?{urlencode(state['again'])}",
         **_storage(platform, code, state["storage"]),
     )  # fmt: skip
 
@@ -246,7 +244,7 @@ def _open(
 
 
 def _find_path(
-    act: AuditedTransaction, context: RequestContext, link: CourseLink, launch: Launch
+    act: audit.AuditedTransaction, context: RequestContext, link: CourseLink, launch: Launch
 ) -> str:
     """Return the page that a launch opens: of the linked course alone."""
     home = f"/courses/{link.course}"

@@ -13,10 +13,7 @@ from harness.errors import UsageError
 from harness.network import origin_of
 from harness.service.courses import making, own_files
 from harness.service.courses.point_weights import apply_weights, load_weights
-from harness.service.lti import connection, members, messages, platforms
-from harness.service.lti.connection import PlatformError
-from harness.service.lti.launch_pages import read_step
-from harness.service.lti.platforms import ALGORITHMS, REGISTER
+from harness.service.lti import connection, launch_pages, members, messages, platforms
 from harness.service.pages import forms
 from harness.service.records import WAITING, CourseAssignment, CourseLink, Platform
 from harness.service.storage import courses, lti, outgoing
@@ -45,7 +42,7 @@ def _page(context: RequestContext, link: str = "") -> Response:
         found = lti.PLATFORMS.all(db, "title", "id")
     return rendering.page(
         context, "lti_platforms.html", [("Moodle and Canvas", "")],
-        platforms=found, link=link, algorithms=ALGORITHMS,
+        platforms=found, link=link, algorithms=platforms.ALGORITHMS,
     )  # fmt: skip
 
 
@@ -90,7 +87,7 @@ def make_link(context: Context) -> Response:
     return _page(context, link)
 
 
-@ROUTES.at("GET", f"{REGISTER}/{{code}}", access.ANYBODY)
+@ROUTES.at("GET", f"{platforms.REGISTER}/{{code}}", access.ANYBODY)
 def ask_to_register(context: Context) -> Response:
     """Ask the administrator of a platform whether to register it."""
     query = context.request.query_params
@@ -118,7 +115,7 @@ def _check_link(context: RequestContext, configuration: str, *, once: bool) -> s
     return origin
 
 
-@ROUTES.at("POST", f"{REGISTER}/{{code}}", access.ANYBODY)
+@ROUTES.at("POST", f"{platforms.REGISTER}/{{code}}", access.ANYBODY)
 def perform(context: Context) -> Response:
     """Register a platform and this service with each other."""
     settings, configuration = context.settings, context.field("configuration")
@@ -127,7 +124,7 @@ def perform(context: Context) -> Response:
         found = connection.register_there(settings, configuration, context.field("key"))
         with context.service.database.acting() as act:
             platforms.register(act, settings, found)
-    except (PlatformError, UsageError) as error:
+    except (connection.PlatformError, UsageError) as error:
         why = f"the platform was not registered: {error}. Ask for a new link"
         raise RequestRefused(422, why) from None
     return rendering.page(
@@ -211,7 +208,7 @@ def _code_of(context: RequestContext) -> str:
 
 
 def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, messages.Launch]:
-    step = read_step(context, "pick", _code_of(context))
+    step = launch_pages.read_step(context, "pick", _code_of(context))
     with context.reading() as db:
         link = members.find_link(db, step.platform, step.launch)
     if link is None or link.course != context.course.id:

@@ -17,7 +17,6 @@ from harness.grading.records import Marks, counting_mark
 from harness.service import monitoring
 from harness.service.courses.gradings import as_given
 from harness.service.lti import connection
-from harness.service.lti.connection import PlatformClient, PlatformError, as_dict
 from harness.service.lti.platforms import with_query
 from harness.service.records import SENT, CourseAssignment, CourseLink, Platform, Score
 from harness.service.settings import Settings
@@ -66,7 +65,7 @@ def _deliver(settings: Settings, database: Database, row: Score) -> dict[str, ob
         _send(settings, database, target)
     except HarnessError as error:
         monitoring.warn(settings, f"LTI: a mark for {target.link.title!r}: {error}")
-        status = error.status if isinstance(error, PlatformError) else 400
+        status = error.status if isinstance(error, connection.PlatformError) else 400
         if status in (0, 401, 403, 429) or status >= 500:  # it is away: the others wait, too
             later = outgoing.next_try(row.tries, _LATER)
             with database.changing() as db:
@@ -107,7 +106,7 @@ def _compose(
 
 
 def _send(settings: Settings, database: Database, target: _Target) -> None:
-    client = PlatformClient(settings, target.platform)
+    client = connection.PlatformClient(settings, target.platform)
     line = target.line or _find_line(client, database, target)
     moment = datetime.datetime.now(datetime.UTC)
     body = {**target.score, "timestamp": moment.isoformat(timespec="milliseconds")}
@@ -115,31 +114,31 @@ def _send(settings: Settings, database: Database, target: _Target) -> None:
     address = parts._replace(path=f"{parts.path.rstrip('/')}/scores").geturl()
     try:
         client.call("POST", address, connection.SCORE, body)
-    except PlatformError as error:
+    except connection.PlatformError as error:
         if error.status == 404 and target.link.lines_url:  # its column is gone: look for it anew
             with database.changing() as db:
                 lti.set_line(db, target.link.id, target.assigned.id, "")
         raise
 
 
-def _find_line(client: PlatformClient, database: Database, target: _Target) -> str:
+def _find_line(client: connection.PlatformClient, database: Database, target: _Target) -> str:
     """Return the column of an assignment, which the platform is asked for, and then makes."""
     lines, one, title = target.link.lines_url, target.assigned, target.platform.title
     if not lines:
-        raise PlatformError(
+        raise connection.PlatformError(
             f"{title} has not told a column of its gradebook: open the assignment there once",
             status=400,
         )
     known = client.call("GET", with_query(lines, {"resource_id": one.id}), connection.LINES).value
-    rows = [as_dict(line) for line in known] if isinstance(known, list) else []
+    rows = [connection.as_dict(line) for line in known] if isinstance(known, list) else []
     made = next((line for line in rows if line.get("resourceId") == one.id), None)
     if made is None:
         most = target.score.get("scoreMaximum", 1.0)
         body = {"scoreMaximum": most, "label": one.title, "resourceId": one.id}
-        made = as_dict(client.call("POST", lines, connection.LINE, body).value)
+        made = connection.as_dict(client.call("POST", lines, connection.LINE, body).value)
     found = made.get("id")
     if not isinstance(found, str) or not target.platform.has(found):
-        raise PlatformError(f"{title} did not tell its column", status=400)
+        raise connection.PlatformError(f"{title} did not tell its column", status=400)
     with database.changing() as db:
         lti.set_line(db, target.link.id, one.id, found)
     return found

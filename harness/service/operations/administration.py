@@ -8,10 +8,8 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.service.courses import staff
 from harness.service.people import accounts
-from harness.service.people.accounts import Secret
 from harness.service.records import TEACHER, Course, Member, Person, Token
-from harness.service.storage import courses, people
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, courses, people
 
 
 def find(db: Connection, name: str) -> Person:
@@ -42,20 +40,20 @@ def tokens(db: Connection, person: Person | None) -> list[tuple[Token, Person]]:
     return [(one, owners[one.person]) for one in people.TOKENS.all(db, "made", "id", **named)]
 
 
-def link(act: AuditedTransaction, person: Person) -> Secret:
+def link(act: audit.AuditedTransaction, person: Person) -> accounts.Secret:
     """Return a link for one use by which somebody signs in who is not shut out."""
     accounts.require_enabled(person)
     return accounts.make_link(act, person.id, accounts.FIRST_LINK, once=True)
 
 
-def revoke_token(act: AuditedTransaction, token_id: str) -> None:
+def revoke_token(act: audit.AuditedTransaction, token_id: str) -> None:
     """Let a token hold no longer; raises UsageError if there is no such one."""
     if not people.TOKENS.remove(act.db, id=token_id):
         raise UsageError(f"there is no token {token_id!r}; gtp-harness admin tokens lists all")
     act.note("token revoked", token_id)
 
 
-def shut_out(act: AuditedTransaction, person: Person) -> None:
+def shut_out(act: audit.AuditedTransaction, person: Person) -> None:
     """End all sessions, links and tokens of somebody, who keeps courses and submissions.
 
     Nothing lets the person in again until :func:`let_in`.
@@ -65,7 +63,7 @@ def shut_out(act: AuditedTransaction, person: Person) -> None:
     act.note("shut out", person.id)
 
 
-def let_in(act: AuditedTransaction, person: Person) -> None:
+def let_in(act: audit.AuditedTransaction, person: Person) -> None:
     """Allow a person who was shut out to sign in again, with a new link or by OIDC."""
     people.PEOPLE.change(act.db, {"is_shut_out": 0}, id=person.id)
     act.note("let in", person.id)
@@ -93,7 +91,7 @@ def list_courses(db: Connection) -> list[tuple[Course, list[Member]]]:
     ]
 
 
-def remove_teacher(act: AuditedTransaction, course: Course, person: Person) -> None:
+def remove_teacher(act: audit.AuditedTransaction, course: Course, person: Person) -> None:
     """Remove a teacher from a course; UsageError if it is not one, or the last."""
     member = courses.MEMBERS.find(act.db, course=course.id, person=person.id)
     if member is None or member.role != TEACHER:

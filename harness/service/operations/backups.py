@@ -24,7 +24,6 @@ from harness.service.jobs import result_files
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
 from harness.service.storage import copies, courses, data_folder, queue, uploads
-from harness.service.storage.copies import AssignmentLedger, list_ledgers
 from harness.service.storage.database import Database
 
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
@@ -62,7 +61,7 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, target, ignore_errors=True)
         made = _copy_all(settings, target)
-        keyless = _name_keyless(list_ledgers(settings))
+        keyless = _name_keyless(copies.list_ledgers(settings))
         undo.pop_all()
     return made._replace(keyless=keyless)
 
@@ -212,7 +211,7 @@ def verify(settings: Settings) -> tuple[str, ...]:
         wrong = database.log.tampering(db)
     if wrong:
         raise LedgerError(f"the audit log was edited: {wrong[0]}")
-    ledgers = list_ledgers(settings)
+    ledgers = copies.list_ledgers(settings)
     for one in ledgers:
         if not one.key_is_missing:
             with closing(Ledger(one.place)) as ledger:
@@ -220,5 +219,5 @@ def verify(settings: Settings) -> tuple[str, ...]:
     return _name_keyless(ledgers)
 
 
-def _name_keyless(ledgers: Iterable[AssignmentLedger]) -> tuple[str, ...]:
+def _name_keyless(ledgers: Iterable[copies.AssignmentLedger]) -> tuple[str, ...]:
     return tuple(one.describe() for one in ledgers if one.key_is_missing)

@@ -16,7 +16,6 @@ from harness.network import is_this_machine
 from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
-from harness.service.monitoring import MEASURES, Found, Labels
 from harness.service.operations import pruning
 from harness.service.people import mail_server
 from harness.service.records import FAULT
@@ -65,7 +64,7 @@ def state(service: Service) -> State:
     return State(trouble, jobs, oldest, mails, workers, free, machines.complaint(settings))
 
 
-def get_figures(service: Service) -> Found:
+def get_figures(service: Service) -> monitoring.Found:
     """Return what this process counted and, if the database can be used, what workers did."""
     found = dict(service.requests.list_counts())
     with contextlib.suppress(HarnessError), service.database.reading() as db:
@@ -96,20 +95,20 @@ _PREFIX = "gtp_harness"
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-def metrics_text(state: State, counts: Found) -> str:
+def metrics_text(state: State, counts: monitoring.Found) -> str:
     """Return a state, and what was counted, as Prometheus reads them."""
     return "".join(f"{line}\n" for line in (*_gauges(state), *_histograms(counts)))
 
 
 def _gauges(status: State) -> Iterator[str]:
-    jobs: dict[Labels, float] = {
+    jobs: dict[monitoring.Labels, float] = {
         (("kind", kind), ("state", state)): count
         for (kind, state), count in sorted(status.jobs.items())
     }
-    mails: dict[Labels, float] = {
+    mails: dict[monitoring.Labels, float] = {
         (("state", state),): count for state, count in sorted(status.letters.items())
     }
-    gauges: tuple[tuple[str, str, Mapping[Labels, float]], ...] = (
+    gauges: tuple[tuple[str, str, Mapping[monitoring.Labels, float]], ...] = (
         ("up", "Whether the database can be used.", {(): float(not status.trouble)}),
         ("jobs", "Jobs of the queue.", jobs),
         ("oldest_waiting_seconds", "How long the first job has waited.", {(): status.oldest}),
@@ -123,8 +122,8 @@ def _gauges(status: State) -> Iterator[str]:
             yield _sample(name, labels, value)
 
 
-def _histograms(counts: Found) -> Iterator[str]:
-    for measure in MEASURES:
+def _histograms(counts: monitoring.Found) -> Iterator[str]:
+    for measure in monitoring.MEASURES:
         yield from _head(measure.name, measure.description, "histogram")
         ends = (*(f"{bound:g}" for bound in measure.bounds), "+Inf")
         for (name, labels), histogram in sorted(counts.items()):
@@ -140,7 +139,7 @@ def _head(name: str, description: str, kind: str) -> Iterator[str]:
     yield f"# TYPE {_PREFIX}_{name} {kind}"
 
 
-def _sample(name: str, labels: Labels, value: float) -> str:
+def _sample(name: str, labels: monitoring.Labels, value: float) -> str:
     inner = ",".join(f'{key}="{label.translate(_ESCAPES)}"' for key, label in labels)
     return f"{_PREFIX}_{name}{f'{{{inner}}}' if inner else ''} {value:.17g}"
 

@@ -20,8 +20,7 @@ from harness.service.courses import deadlines, gradebooks, gradings, own_files
 from harness.service.courses.gradings import format_counting_mark
 from harness.service.jobs import previews, tournaments
 from harness.service.pages import assignment, forms
-from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, courses, queue, uploads
 from harness.service.web import access, rendering
 from harness.service.web.request_context import RequestContext, require_found
 from harness.text import natural_order
@@ -157,7 +156,7 @@ def again(context: access.Context) -> Response:
 
 
 def _act(
-    context: RequestContext, action: Callable[[AuditedTransaction, records.Grading], object]
+    context: RequestContext, action: Callable[[audit.AuditedTransaction, records.Grading], object]
 ) -> Response:
     with context.acting() as act:
         action(act, context.grading)

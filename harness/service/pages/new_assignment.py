@@ -19,7 +19,6 @@ from starlette.datastructures import FormData
 from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.assignments import needs
-from harness.assignments.assignment import Assignment
 from harness.clock_changes import measure, write
 from harness.errors import UsageError
 from harness.service.courses import making, own_files
@@ -65,7 +64,7 @@ def choose(context: Context) -> Response:
     return _page(context, "which", choices=choices)
 
 
-def _describe(assignment: Assignment) -> str:
+def _describe(assignment: assignments.Assignment) -> str:
     """Return the name of an assignment that ships, and what it needs besides."""
     wanted = [f"a course folder {assignment.engine.overlay}"] if assignment.engine.overlay else []
     programs = ", ".join(tool.name for tool in needs.of(assignment))

@@ -10,10 +10,9 @@ from starlette.datastructures import UploadFile
 from harness.errors import UsageError
 from harness.grading.exports import sheet
 from harness.service.courses import gradebooks, roster, roster_files, staff
-from harness.service.courses.roster import RosterOutcome
 from harness.service.pages import account, forms
 from harness.service.people import accounts, mail_server, mails
-from harness.service.records import RIGHTS, ROSTER, TEACHER, Member
+from harness.service.records import FORMER, RIGHTS, ROSTER, TEACHER, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import ANYBODY, STAFF_ONLY, TEACHERS, Context, Routes
@@ -28,7 +27,7 @@ _COURSE = "/courses/{course}"
 def show(context: Context) -> Response:
     with context.reading() as db:
         students = courses.students(db, context.course.id)
-        former = courses.former_students(db, context.course.id)
+        former = courses.students(db, context.course.id, FORMER)
     groups = {one.team for one in students if one.team}
     trail = [(context.course.title, context.course_page), ("Students", "")]
     return rendering.page(
@@ -89,7 +88,7 @@ def take_roster(context: Context) -> Response:
     )
 
 
-def summarize(outcome: RosterOutcome) -> str:
+def summarize(outcome: roster.RosterOutcome) -> str:
     """Return a sentence with the numbers of an outcome."""
     changed = {one.student for one in outcome.changed} - {one.key for one in outcome.returned}
     again = f"{len(outcome.returned)} added again, " if outcome.returned else ""

@@ -16,16 +16,12 @@ from starlette.types import Receive, Scope, Send
 from harness.assignments.assignment import Late
 from harness.grading.records import Marks
 from harness.service import machines, records
-from harness.service.courses import deadlines, gradings, own_files, progress, submissions
-from harness.service.courses.making import moment
-from harness.service.courses.progress import SubmissionFacts, SubmissionWindow
+from harness.service.courses import deadlines, gradings, making, own_files, progress, submissions
 from harness.service.courses.submissions import SubmissionHistory, refusal
 from harness.service.jobs import result_files
 from harness.service.local_times import describe_day, describe_distance
 from harness.service.pages import forms
-from harness.service.records import Job, Upload
-from harness.service.storage import queue, uploads
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, queue, uploads
 from harness.service.web import access, rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Context, Routes
 from harness.service.web.request_context import RequestRefused
@@ -197,7 +193,7 @@ def again(context: Context) -> Response:
     return RedirectResponse(context.request.url.path.removesuffix("/again"), 303)
 
 
-def check_again(act: AuditedTransaction, upload: str) -> None:
+def check_again(act: audit.AuditedTransaction, upload: str) -> None:
     """Let a submission be checked once more in which the service failed."""
     for job in queue.of(act.db, upload):
         if queue.begin_anew(act.db, job.id):
@@ -231,7 +227,7 @@ def withdraw(context: Context) -> Response:
 class UploadLine(NamedTuple):
     """An upload in a list."""
 
-    upload: Upload
+    upload: records.Upload
     state: str  # in words
     place: str  # what a grading would do with it; "" if it is withdrawn
     refused: str  # why
@@ -239,7 +235,7 @@ class UploadLine(NamedTuple):
 
 
 def list_uploads(
-    db: Connection, rows: list[Upload], histories: Iterable[SubmissionHistory], rule: Late
+    db: Connection, rows: list[records.Upload], histories: Iterable[SubmissionHistory], rule: Late
 ) -> list[UploadLine]:
     """Return uploads as a list has them; of each student or group one counts at most.
 
@@ -276,7 +272,7 @@ class FirstLines(NamedTuple):
 def load_lines(
     db: Connection,
     context: Context,
-    upload: Upload | None,
+    upload: records.Upload | None,
     history: SubmissionHistory,
     *,
     has_mark: bool,
@@ -286,7 +282,7 @@ def load_lines(
     ``history``: that it is of; ``has_mark``: whether a mark that is released comes first.
     """
     now, member, assigned = datetime.datetime.now(), context.member, context.assigned
-    facts = _load_check(db, context, upload, history) if upload else SubmissionFacts()
+    facts = _load_check(db, context, upload, history) if upload else progress.SubmissionFacts()
     released = uploads.find_released_mark(db, assigned.id, member.key)
     if released:  # as much of the mark as may be seen
         shown = canonical_json.loads(Marks, released.marked.shown)
@@ -307,16 +303,16 @@ def load_lines(
 
 def _find_window(
     db: Connection, assignment: records.CourseAssignment, key: str, now: datetime.datetime
-) -> SubmissionWindow:
+) -> progress.SubmissionWindow:
     """Return whether a student or group can submit now, and until when."""
     if submissions.is_before(assignment, now):
-        return SubmissionWindow("before", moment(assignment.opens))
+        return progress.SubmissionWindow("before", making.moment(assignment.opens))
     if submissions.explain_closed(db, assignment, key, now):
-        return SubmissionWindow("closed")
+        return progress.SubmissionWindow("closed")
     rule = deadlines.load_rule(db, assignment, key)
     if deadlines.describe_late(rule, now.timestamp()):
-        return SubmissionWindow("late", rule.refused_after, deadlines.describe_cost(rule))
-    return SubmissionWindow("open", rule.deadline or rule.refused_after)
+        return progress.SubmissionWindow("late", rule.refused_after, deadlines.describe_cost(rule))
+    return progress.SubmissionWindow("open", rule.deadline or rule.refused_after)
 
 
 _STATES: dict[str, progress.UploadState] = {
@@ -329,8 +325,8 @@ _STATES: dict[str, progress.UploadState] = {
 
 
 def _load_check(
-    db: Connection, context: Context, upload: Upload, history: SubmissionHistory
-) -> SubmissionFacts:
+    db: Connection, context: Context, upload: records.Upload, history: SubmissionHistory
+) -> progress.SubmissionFacts:
     """Return how far a submission is, and what its check found."""
     settings, assigned = context.settings, context.assigned
     job = queue.checks(db, about=upload.id).get(upload.id)
@@ -341,7 +337,7 @@ def _load_check(
         state = "refused"
     if job and state in ("waiting", "checking") and own_files.list_missing(settings, assigned):
         state = "held"
-    facts = SubmissionFacts(state)
+    facts = progress.SubmissionFacts(state)
     if state == "waiting" and job:
         return facts._replace(ahead=queue.ahead(db, job))
     if state == "refused":
@@ -368,7 +364,7 @@ _WORDS = {
 }
 
 
-def upload_state(upload: Upload, job: Job | None) -> str:
+def upload_state(upload: records.Upload, job: records.Job | None) -> str:
     """Return how far an upload is, in words; ``job``: the one that checks it."""
     if upload.withdrawn:
         return "withdrawn"

@@ -24,7 +24,6 @@ from joserfc.jwk import KeySet
 
 from harness import network
 from harness.errors import HarnessError, UsageError
-from harness.network import is_this_machine
 from harness.service.settings import Settings
 
 BACK = "/sign-in/oidc/back"  # where a provider sends people back to
@@ -58,7 +57,7 @@ class Claims(NamedTuple):
 def is_safe(address: str) -> bool:
     """Whether nobody on the way can read or change what is said: by TLS, or on this machine."""
     parts = urlsplit(address)
-    is_here = is_this_machine(parts.hostname or "")
+    is_here = network.is_this_machine(parts.hostname or "")
     return parts.scheme == "https" or (parts.scheme == "http" and is_here)
 
 

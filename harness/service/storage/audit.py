@@ -5,8 +5,6 @@ itself and of all before it; how long the log is is sealed, too. Who edits a lin
 some off without the key is noticed.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import time
@@ -33,7 +31,7 @@ class AuditedTransaction(NamedTuple):
     """A transaction in which somebody does something, which is noted in it."""
 
     db: Connection
-    log: AuditLog
+    log: "AuditLog"
     by: str  # a person's id; empty: the service itself
 
     def note(self, what: str, about: str, **details: object) -> None:

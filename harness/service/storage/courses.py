@@ -42,18 +42,13 @@ def lock_course(db: Connection, course: str) -> None:
     db.execute(tables.COURSE.select().filter_by(id=course).with_for_update(key_share=True))
 
 
-def students(db: Connection, course: str) -> list[records.Member]:
-    """Return the students of a course, sorted by key as people count."""
-    return _sort(MEMBERS.all(db, course=course, role=records.STUDENT))
+def students(db: Connection, course: str, role: str = records.STUDENT) -> list[records.Member]:
+    """Return the students of a course, sorted by key as people count.
 
-
-def former_students(db: Connection, course: str) -> list[records.Member]:
-    """Return the students who were removed from a course, sorted by key as people count."""
-    return _sort(MEMBERS.all(db, course=course, role=records.FORMER))
-
-
-def _sort(members: list[records.Member]) -> list[records.Member]:
-    return sorted(members, key=lambda one: natural_order(one.key))
+    ``role``: :data:`records.FORMER` for those who were removed from it.
+    """
+    found = MEMBERS.all(db, course=course, role=role)
+    return sorted(found, key=lambda one: natural_order(one.key))
 
 
 def submitting_as(db: Connection, course: str, key: str) -> list[records.Member]:

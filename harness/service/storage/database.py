@@ -5,8 +5,6 @@ not wait for workers that write; ``synchronous = FULL``: what a student has a re
 after a power cut.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import sys
@@ -80,7 +78,7 @@ class Database:
             self.log = self._open_log()
 
     @classmethod
-    def patiently(cls, settings: Settings) -> Database:
+    def patiently(cls, settings: Settings) -> "Database":
         """Open it as soon as its server can be used; raises as the constructor otherwise."""
         while True:
             try:

@@ -25,12 +25,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import monitoring
 from harness.service.courses.gradings import InvalidGradingStateError
-from harness.service.monitoring import Counter
 from harness.service.people.accounts import AccountDisabledError
 from harness.service.settings import Settings, own_names, read_address
 from harness.service.web import rendering, request_context
 from harness.service.web.access import guard_of
-from harness.service.web.rendering import FRAMES, POLICY
 from harness.service.web.request_context import RequestContext, RequestRefused
 
 # Asked by machines, by whatever name they have for this one. No answer has an address in it.
@@ -86,7 +84,7 @@ def _is_reached(name: str, scope: Scope) -> bool:
 
 _FORMS = 1 << 20  # bytes around a file in a form
 _HEADERS = (
-    (b"content-security-policy", POLICY.encode()),
+    (b"content-security-policy", rendering.POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
@@ -125,7 +123,7 @@ class SecurityHeaders:
                 more = [pair for pair in self._headers if pair[0] not in own]
                 message["headers"] = [*message["headers"], *more]
                 if frame := scope.get("state", {}).get("frame"):  # of whose pages it may be a part
-                    ours, theirs = FRAMES.encode(), f"frame-ancestors {frame}".encode()
+                    ours, theirs = rendering.FRAMES.encode(), f"frame-ancestors {frame}".encode()
                     headers = message["headers"]
                     message["headers"] = [(n, value.replace(ours, theirs)) for n, value in headers]
             await send(message)
@@ -177,7 +175,7 @@ _IDS = ("course", "assignment", "upload", "grading", "suite", "run")
 class RequestLog:
     """Gives each request an id, writes how it ended, and counts it."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, counter: Counter) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, counter: monitoring.Counter) -> None:
         self._app = app
         self._settings = settings
         self._counter = counter

@@ -1,7 +1,5 @@
 """A request that may be answered: by whom it is, what its path names, and who may do it."""
 
-from __future__ import annotations
-
 import dataclasses
 import http
 from collections.abc import Callable, Iterable, Mapping
@@ -21,8 +19,7 @@ from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, ROLES, STAFF, STUDENT, TEACHER
 from harness.service.settings import Settings
-from harness.service.storage import courses, queue, uploads
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import audit, courses, queue, uploads
 from harness.service.web.service import Rates, Service
 
 T = TypeVar("T")
@@ -34,7 +31,7 @@ class _Named(Generic[T]):
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __get__(self, context: RequestContext, _: type) -> T:
+    def __get__(self, context: "RequestContext", _: type) -> T:
         found: T = context.named[self._name]
         return found
 
@@ -118,7 +115,7 @@ class RequestContext:
         """Give a transaction that reads."""
         return self.service.database.reading()
 
-    def acting(self) -> AbstractContextManager[AuditedTransaction]:
+    def acting(self) -> AbstractContextManager[audit.AuditedTransaction]:
         """Give a transaction in which the person who asks does something."""
         return self.service.database.acting(self.by)
 

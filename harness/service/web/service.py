@@ -1,7 +1,5 @@
 """Shared state of a process's requests: the open service, limits, and live news of submissions."""
 
-from __future__ import annotations
-
 import collections
 import math
 import threading
@@ -12,18 +10,17 @@ from typing import NamedTuple
 from harness.grading.ledger.places import Store
 from harness.service.monitoring import Counter
 from harness.service.people import oidc
-from harness.service.people.oidc import Provider
 from harness.service.settings import Settings
 from harness.service.storage import queue, uploads
 from harness.service.storage.database import Database
 
 
-def open_provider(settings: Settings) -> Provider | None:
+def open_provider(settings: Settings) -> oidc.Provider | None:
     """Return the provider of the settings, None if there is none; raises as :func:`oidc.check`."""
     if not settings.oidc:
         return None
     oidc.check(settings)
-    return Provider(settings)
+    return oidc.Provider(settings)
 
 
 # --- How often somebody may ask, and how much at a time ------------------------------------------
@@ -168,7 +165,7 @@ class Service(NamedTuple):
     store: Store
     rates: Rates
     requests: Counter
-    provider: Provider | None  # by which people may sign in
+    provider: oidc.Provider | None  # by which people may sign in
     under_way: RequestsUnderWay  # requests with a body
     asking: Rates  # for links: by addresses of the network
     page_rates: Rates  # by people, as the other ones
@@ -176,7 +173,7 @@ class Service(NamedTuple):
     live: LiveLooks  # what these tell
 
     @classmethod
-    def open(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> Service:
+    def open(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> "Service":
         """Open the store and the database, which is opened by ``how`` and raises as that."""
         database = how(settings)
         return cls(

@@ -3,7 +3,6 @@
 from functools import cache
 
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from harness.specifications.gomoku_rules.conversations import LARGEST_FILLED, QUESTIONS
 from harness.vocabulary.conversations import (
@@ -32,13 +31,13 @@ from harness.vocabulary.stones import (
 _SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
 
 
-def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Drawn]:
     """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
     questions = ask_together("policy_moves", *QUESTIONS[:3])
     policy = say("policy rule_based", "policy rule_based", "policy random")
 
     @cache
-    def rest(size: int) -> SearchStrategy[Drawn]:
+    def rest(size: int) -> st.SearchStrategy[Drawn]:
         choices = [
             *(threat(size).map(plays), threat(size).map(plays), duel(size).map(plays)),
             *(duel(size).map(plays), line(size).map(plays), line(size).map(plays)),

@@ -1,7 +1,5 @@
 """The rules of Gomoku and a random player (gomoku-rules.html)."""
 
-from __future__ import annotations
-
 from harness.specifications.record import Specification
 from harness.vocabulary import GOMOKU, wordings
 from harness.vocabulary.answer_forms import CASELESS, EXACT, GTP, MOVE

@@ -3,7 +3,6 @@
 from functools import cache
 
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from harness.vocabulary.conversations import (
     NOTHING,
@@ -27,11 +26,11 @@ LARGEST_FILLED = 5  # a full board needs as many commands as it has points
 _LARGEST_FOR_GENMOVE = 7  # on larger boards it takes long to think
 
 
-def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Drawn]:
     """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
 
     @cache
-    def rest(size: int) -> SearchStrategy[Drawn]:
+    def rest(size: int) -> st.SearchStrategy[Drawn]:
         questions = ask_together(*QUESTIONS)
         choices = [
             *(single(size).map(plays), line(size).map(plays), line(size).map(plays)),
@@ -56,7 +55,7 @@ def _fill(stones: Stones) -> Drawn:
 
 
 @cache
-def wrong_play(size: int) -> SearchStrategy[Drawn]:
+def wrong_play(size: int) -> st.SearchStrategy[Drawn]:
     """Return moves that may have a wrong color, coordinate or both."""
     letters = GTP_LETTERS[: size + 2]
     return st.builds(

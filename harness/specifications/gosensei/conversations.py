@@ -1,7 +1,6 @@
 """Conversations with a program that counts eyes: positions, board files, all questions."""
 
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from harness.vocabulary.conversations import (
     Drawn,
@@ -17,7 +16,7 @@ from oracle.position import SENSEI_LETTERS
 _SENSEI_SIZE = 9
 
 
-def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Drawn]:
     """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
     questions = ask_together("eyes", "twoeyes", "eyespaces", "display")
     size = _SENSEI_SIZE

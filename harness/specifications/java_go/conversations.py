@@ -3,7 +3,6 @@
 from functools import cache
 
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
 
 from harness.vocabulary.conversations import (
     SMALL,
@@ -23,11 +22,11 @@ from oracle.position import vertex
 _ABOUT_ALL = ("score b", "score w", "captures b", "captures w", "is_over")
 
 
-def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Drawn]:
     """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
 
     @cache
-    def rest(size: int) -> SearchStrategy[Drawn]:
+    def rest(size: int) -> st.SearchStrategy[Drawn]:
         questions = st.one_of(ask_together(*_ABOUT_ALL), about_point(size), about_point(size))
         passes = st.lists(say("play B pass", "play W pass"), min_size=1, max_size=3).map(flat)
         choices = [
@@ -45,7 +44,7 @@ def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]
 
 
 @cache
-def about_point(size: int) -> SearchStrategy[Drawn]:
+def about_point(size: int) -> st.SearchStrategy[Drawn]:
     """Return all questions about a point."""
 
     def about(vertex_name: str) -> Drawn:
@@ -62,7 +61,7 @@ def _look_at(stones: Stones) -> Drawn:
 
 
 @cache
-def ko(size: int) -> SearchStrategy[Drawn]:
+def ko(size: int) -> st.SearchStrategy[Drawn]:
     """Return a ko in the corner that has just been taken, and a question about taking it back."""
 
     def take_ko(color: str, stones: Stones, verb: str, mover: str) -> Drawn:

@@ -1,7 +1,5 @@
 """Sections for the teacher: shared problems, withheld marks, and suspicious tests."""
 
-from __future__ import annotations
-
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,61 +26,50 @@ Key = tuple[str, str, int]  # kind, case file, line
 
 
 def suspects_section(overview: ClassOverview) -> Markup | str:
-    """Return the section, folded; nothing where no test was run."""
-    items = overview.result.items
+    """Return the section, folded, with the case files; nothing where no test was run."""
+    items, places = overview.result.items, overview.places
     if not items:
         return ""
-    trial = _Trial(overview)
-    return render(
-        "grading/exports/class_page/trial.html",
-        rows=[trial.row(item) for item in items],
-        texts=trial.texts(),
-    )
-
-
-class _Trial:
-    """The tests on trial: their texts, the expected answers and the actual ones."""
-
-    def __init__(self, overview: ClassOverview) -> None:
-        self._places = overview.places
-        self._keys = [(item.kind, item.case, item.line) for item in overview.result.items]
-        self._cases: dict[tuple[str, str], CaseFile] = {}
-        self._expected: dict[Key, str] = {}
-        self._wrong: dict[Key, Counter[str]] = {key: Counter() for key in self._keys}
-        for test in chain.from_iterable(overview.tests.values()):
-            key = test.key
-            if key not in self._expected:
-                assert test.attempt.result is not None
-                self._cases.setdefault(key[:2], test.attempt.result.case)
-                self._expected[key] = in_words(test.step.pattern)
-            if test.passed is False and key in self._wrong:
-                self._wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
-
-    def row(self, item: records.Item) -> dict[str, object]:
-        """Return the row of a test."""
-        key = (item.kind, item.case, item.line)
-        return {
+    keys = [(item.kind, item.case, item.line) for item in items]
+    cases: dict[tuple[str, str], CaseFile] = {}
+    expected: dict[Key, str] = {}
+    wrong: dict[Key, Counter[str]] = {key: Counter() for key in keys}
+    for test in chain.from_iterable(overview.tests.values()):
+        key = test.key
+        if key not in expected:
+            assert test.attempt.result is not None
+            cases.setdefault(key[:2], test.attempt.result.case)
+            expected[key] = in_words(test.step.pattern)
+        if test.passed is False and key in wrong:
+            wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
+    rows = [
+        {
             "item": item,
-            "place": self._places.test(key),
-            "address": self._places.line(*key),
-            "expected": one_line(self._expected.get(key, ""), _EXPECTED),
-            "answers": _answers(self._wrong[key]),
+            "place": places.test(key),
+            "address": places.line(*key),
+            "expected": one_line(expected.get(key, ""), _EXPECTED),
+            "answers": _answers(wrong[key]),
         }
-
-    def texts(self) -> Iterator[dict[str, object]]:
-        """Yield the case files: each line, and for that of a test its name and the row's."""
-        rows: dict[tuple[str, str], dict[int, Key]] = {key: {} for key in self._cases}
-        for key in self._keys:
-            if key[:2] in rows:
-                rows[key[:2]][key[2]] = key
-        for (kind, case), found in rows.items():
-            names = {
-                line: (self._places.line(*key), self._places.test(key))
-                for line, key in found.items()
-            }
-            lines = enumerate(self._cases[kind, case].lines, 1)
-            shown = [(line, *names.get(number, ("", ""))) for number, line in lines]
-            yield {"kind": kind, "case": case, "count": len(found), "lines": shown}
+        for item, key in zip(items, keys, strict=True)
+    ]
+    # Of each line of a case file that is a test: its name and that of its row.
+    names: dict[tuple[str, str], dict[int, tuple[str, str]]] = {key: {} for key in cases}
+    for key in keys:
+        if key[:2] in names:
+            names[key[:2]][key[2]] = (places.line(*key), places.test(key))
+    texts = [
+        {
+            "kind": kind,
+            "case": case,
+            "count": len(found),
+            "lines": [
+                (line, *found.get(number, ("", "")))
+                for number, line in enumerate(cases[kind, case].lines, 1)
+            ],
+        }
+        for (kind, case), found in names.items()
+    ]
+    return render("grading/exports/class_page/trial.html", rows=rows, texts=texts)
 
 
 def _answers(answers: Counter[str]) -> str:
@@ -106,6 +93,8 @@ def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     result = overview.result
     withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
     refused = ((one, one.submission.refused) for one in result.graded if one.submission.refused)
+    # They know the answers by heart.
+    suspected = [(link_names(one), one.suspicion) for one in result.graded if one.suspicion]
     found = (
         *_concerns(result),
         _listing("w", "withheld: it is nowhere written as a number", "mark", _lines(withheld)),
@@ -114,7 +103,7 @@ def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
             "w", "given by a person instead of the computed one", "mark", _list_overrides(result)
         ),
         _listing("w", "of the harness, which cost no marks", "error", _attempts(result, "fault")),
-        _suspicions(result.graded),
+        _draw("suspicions", suspected) if suspected else NOTHING,
         _audit_point(result),
         _listing("f", "refused, or without a file", "submission", _lines(refused)),
         _listing("w", "whose verdict changed between runs", "flaky test", _flaky(overview)),
@@ -209,14 +198,6 @@ def _doubts(overview: ClassOverview) -> Iterator[Markup]:
         ]
         rest = count_rest(len(found) - _TESTS, " and {} more")
         yield _draw("doubt", remark.rstrip("."), tests, rest)
-
-
-# --- who knows the answers by heart, and who answers wrongly all the same ------------------------
-
-
-def _suspicions(graded: Sequence[records.Graded]) -> Markup:
-    found = [(link_names(one), one.suspicion) for one in graded if one.suspicion]
-    return _draw("suspicions", found) if found else NOTHING
 
 
 def _audit_point(result: records.ClassResult) -> Markup:

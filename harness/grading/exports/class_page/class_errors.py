@@ -1,25 +1,17 @@
 """Errors of the class: a card for each, with a board and a sentence to say in the lecture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from markupsafe import Markup
 
-from harness.grading.exports.class_page.parts import (
-    ClassOverview,
-    evidence_address,
-    format_students,
-    test_anchor,
-)
+from harness.grading.exports.class_page import parts
 from harness.grading.exports.exporters import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome
 from harness.report.board_evidence import evidence
-from harness.report.difference import Sides, sides
-from harness.report.file_view import FileView
+from harness.report.difference import sides
 from harness.report.html.board_drawing import board
 from harness.report.html.card import title
 from harness.report.html.templates import render
@@ -36,9 +28,13 @@ _LOOKED = 8  # answers among which the example is chosen
 class _Example:
     """A wrong answer, with its board and reason."""
 
-    def __init__(self, answer: WrongAnswers, view: FileView | None) -> None:
+    def __init__(
+        self, answer: WrongAnswers, summaries: Mapping[str, Sequence[CaseSummary]]
+    ) -> None:
         self.answer, self.test = answer, answer.example
-        self.view = view
+        listed = summaries.get(answer.keys[0], ())
+        views = (each.view for each in listed if each.attempt is self.test.attempt)
+        self.view = view = next(views, None)
         self.outcome, self.index = self._find()
         self.because = view.reasons.get(self.index, "") if view else ""
         self.diagram = view.boards.get(self.index) if view else None
@@ -92,19 +88,14 @@ class _Example:
         text = one_line(reply.text, _ANSWER) or "(empty)"
         return text if reply.ok else f"the error {text}"
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, str]:
         """Right answer and reply in plain words; "" if there are none."""
-        if self._sides is None:
-            return "", ""
-        expected, got = self._sides.expected, self._sides.got
-        return expected.said if expected else "", got.said if got else ""
-
-    @cached_property
-    def _sides(self) -> Sides | None:
         if self.view is None or self.outcome is None:
-            return None
-        return sides(self.view, self.outcome)
+            return "", ""
+        both = sides(self.view, self.outcome)
+        expected, got = both.expected, both.got
+        return expected.said if expected else "", got.said if got else ""
 
     def board(self) -> Markup | str:
         """Return the board, with what is right and what came on it."""
@@ -113,7 +104,7 @@ class _Example:
         return board(self.diagram, evidence(self.test.step, self.outcome, self.diagram))
 
 
-def section(overview: ClassOverview) -> Markup | str:
+def section(overview: parts.ClassOverview) -> Markup | str:
     """Return the section; nothing where nobody was wrong."""
     found = common_errors(overview.result.graded, overview.tests)
     if not found:
@@ -128,15 +119,13 @@ def section(overview: ClassOverview) -> Markup | str:
     )
 
 
-def has_boards(overview: ClassOverview) -> bool:
+def has_boards(overview: parts.ClassOverview) -> bool:
     """Whether there may be boards on the page."""
     return any(one.view.boards for listed in overview.summaries.values() for one in listed)
 
 
-def _card(error: CommonError, overview: ClassOverview) -> dict[str, object]:
-    found = [
-        _Example(answer, _view(answer, overview.summaries)) for answer in error.answers[:_LOOKED]
-    ]
+def _card(error: CommonError, overview: parts.ClassOverview) -> dict[str, object]:
+    found = [_Example(answer, overview.summaries) for answer in error.answers[:_LOOKED]]
     example = min(found, key=lambda each: each.rank, default=None)
     shown = _about(error, overview, example, example)
     if example is None:
@@ -152,47 +141,39 @@ def _card(error: CommonError, overview: ClassOverview) -> dict[str, object]:
     }
 
 
-def _line(error: CommonError, overview: ClassOverview) -> dict[str, object]:
-    example = None
-    if error.answers:
-        example = _Example(error.answers[0], _view(error.answers[0], overview.summaries))
+def _line(error: CommonError, overview: parts.ClassOverview) -> dict[str, object]:
+    example = _Example(error.answers[0], overview.summaries) if error.answers else None
     return _about(error, overview, example, None)
 
 
 def _about(
     error: CommonError,
-    overview: ClassOverview,
+    overview: parts.ClassOverview,
     example: _Example | None,
     linked_example: _Example | None,
 ) -> dict[str, object]:
     """Return what a card and a line both have; names lead to the ``linked_example``, if any."""
+    if error.diagnosis:
+        heading = error.diagnosis.reasons[:1].upper() + error.diagnosis.reasons[1:]
+    else:
+        assert example is not None
+        heading = example.heading
     failed = linked_example.answer.keys if linked_example else ()
     names = []
     for key in error.keys[:_NAMED]:
         graded, anchor = overview.graded[key], ""
         if linked_example and key in failed:
-            anchor = test_anchor(graded, linked_example.test.key, linked_example.test.verdict)
-        names.append((evidence_address(graded, anchor), format_students(graded)))
+            anchor = parts.test_anchor(
+                graded, linked_example.test.key, linked_example.test.verdict
+            )
+        names.append((parts.evidence_address(graded, anchor), parts.format_students(graded)))
     return {
-        "title": _title(error, example),
+        "title": one_line(heading, _HEADING),
         "example": example,
         "count": len(error.keys),
         "names": names,
         "rest": count_rest(len(error.keys) - _NAMED, " and {} more"),
     }
-
-
-def _view(answer: WrongAnswers, summaries: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:
-    listed = summaries.get(answer.keys[0], ())
-    return next((each.view for each in listed if each.attempt is answer.example.attempt), None)
-
-
-def _title(error: CommonError, example: _Example | None) -> str:
-    if error.diagnosis:
-        reasons = error.diagnosis.reasons
-        return one_line(reasons[:1].upper() + reasons[1:], _HEADING)
-    assert example is not None
-    return one_line(example.heading, _HEADING)
 
 
 def _place(error: CommonError, example: _Example) -> str:

@@ -1,7 +1,5 @@
 """The page about a class: what to look at first, then marks, tests and submissions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
@@ -10,14 +8,6 @@ from statistics import mean, median
 from markupsafe import Markup
 
 from harness.grading.exports.class_page import attention, class_errors, parts
-from harness.grading.exports.class_page.parts import (
-    CLASS,
-    PAGE,
-    ClassOverview,
-    evidence_address,
-    format_students,
-    test_anchor,
-)
 from harness.grading.exports.exporters import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import TestResult
@@ -44,7 +34,7 @@ def marks_section(result: ClassResult) -> Markup | str:
         for place, count in enumerate(found)
         if count
     )
-    parts = (_part(part.name, result) for part in result.assignment.marks)
+    shares = (_part(part.name, result) for part in result.assignment.marks)
     return render(
         "grading/exports/class_page/marks.html",
         of=decimal(result.of),
@@ -57,7 +47,7 @@ def marks_section(result: ClassResult) -> Markup | str:
         bars=[(count, f"{_TOP * count / max(found):.0f}") for count in found],
         median=100 * median(totals) / of,
         ends=ends,
-        marked_parts=[one for one in parts if one],
+        marked_parts=[one for one in shares if one],
     )
 
 
@@ -100,7 +90,9 @@ def _part(name: str, result: ClassResult) -> dict[str, object] | None:
 
 
 _NAME, _COMMAND = 18, 40  # characters
-_HEADS, _LINE, _FILE = 144, 26, 36  # pixels of the names above, of a test, of a file's name
+# About how many pixels the names above, a test and a file's name take: the table is drawn when it
+# comes into sight.
+_HEADS, _LINE, _FILE = 144, 26, 36
 _MANY = 45  # submissions from which on columns are as narrow as can be
 
 # How a cell looks: a sign or none, so that no verdict hangs on its color alone.
@@ -108,9 +100,10 @@ PASSED, FAILED, LOST, UNSURE, NONE = "p", "f", "n", "u", "o"
 WORDS = {PASSED: "passed", FAILED: "failed", LOST: "not reached", UNSURE: "not judged"}
 
 
-def matrix_section(overview: ClassOverview) -> Markup | str:
+def matrix_section(overview: parts.ClassOverview) -> Markup | str:
     """Return the section; nothing where no test was run."""
-    if not overview.result.items:
+    items = overview.result.items
+    if not items:
         return ""
     columns = [
         _Column(one, overview.tests[one.submission.key]) for one in reversed(overview.ordered)
@@ -118,17 +111,14 @@ def matrix_section(overview: ClassOverview) -> Markup | str:
     return render(
         "grading/exports/class_page/matrix.html",
         key=WORDS,
-        height=_height(overview.result.items),
+        height=_HEADS + _LINE * len(items) + _FILE * len({(one.kind, one.case) for one in items}),
         is_narrow=len(columns) > _MANY,
         heads=[column.head for column in columns],
-        groups=_groups(overview, columns),
+        groups=(  # the kind, the name and the rows of each case file
+            (kind, case, _rows(some, overview, columns))
+            for (kind, case), some in groupby(items, lambda item: (item.kind, item.case))
+        ),
     )
-
-
-def _height(items: Sequence[Item]) -> int:
-    """Return about how many pixels the table takes, which is drawn when it comes into sight."""
-    files = len({(item.kind, item.case) for item in items})
-    return _HEADS + _LINE * len(items) + _FILE * files
 
 
 class _Column:
@@ -137,7 +127,7 @@ class _Column:
     def __init__(self, graded: Graded, tests: Sequence[TestResult]) -> None:
         self._one = graded
         self._tests: Mapping[object, TestResult] = {test.key: test for test in tests}
-        self.head = evidence_address(graded), one_line(format_students(graded), _NAME)
+        self.head = parts.evidence_address(graded), one_line(parts.format_students(graded), _NAME)
 
     def cell(self, key: tuple[str, str, int]) -> tuple[str, str]:
         """Return what happened to a test, and the address of the evidence if it did not pass."""
@@ -147,7 +137,9 @@ class _Column:
         kind = kind_of(test)
         if kind == PASSED:
             return PASSED, ""
-        return kind, evidence_address(self._one, test_anchor(self._one, test.key, test.verdict))
+        return kind, parts.evidence_address(
+            self._one, parts.test_anchor(self._one, test.key, test.verdict)
+        )
 
 
 def kind_of(test: TestResult) -> str:
@@ -162,16 +154,8 @@ def kind_of(test: TestResult) -> str:
 _Row = tuple[Item, str, str, list[tuple[str, str]]]  # with a place, a command, the cells
 
 
-def _groups(
-    overview: ClassOverview, columns: Sequence[_Column]
-) -> Iterator[tuple[str, str, Iterator[_Row]]]:
-    """Yield the kind, the name and the rows of each case file."""
-    for (kind, case), items in groupby(overview.result.items, lambda item: (item.kind, item.case)):
-        yield kind, case, _rows(items, overview, columns)
-
-
 def _rows(
-    items: Iterable[Item], overview: ClassOverview, columns: Sequence[_Column]
+    items: Iterable[Item], overview: parts.ClassOverview, columns: Sequence[_Column]
 ) -> Iterator[_Row]:
     for item in items:
         key = (item.kind, item.case, item.line)
@@ -187,7 +171,7 @@ def _rows(
 
 def files(material: Material) -> Files:
     """Yield the page."""
-    yield PAGE, as_file(class_page(material.result, material.notes, material.summaries))
+    yield parts.PAGE, as_file(class_page(material.result, material.notes, material.summaries))
 
 
 def class_page(
@@ -199,7 +183,7 @@ def class_page(
     of the case files, by submission.
     """
     result = result.as_people_count()
-    known = ClassOverview(result, summaries)
+    known = parts.ClassOverview(result, summaries)
     points = attention.points(known, notes)
     sections = (
         ("look", "Look first", attention.section(points, result)),
@@ -231,7 +215,7 @@ def class_page(
         status=attention.status(len(points)),
         boards=class_errors.has_boards(known),
         script=bool(result.graded),
-        style=CLASS,
+        style=parts.CLASS,
     )
     return page(f"{result.assignment.title}: the class", [body], frame)
 

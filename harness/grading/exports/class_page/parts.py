@@ -1,7 +1,5 @@
 """Shared parts of the class sections: facts computed once, addresses, styles, and the table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
@@ -9,6 +7,7 @@ from markupsafe import Markup
 
 from harness.grading.exports.exporters import CaseSummary
 from harness.grading.exports.showing import STATIC
+from harness.grading.exports.summary import list_parts
 from harness.grading.marks.findings import likes
 from harness.grading.marks.marking import TestResult, own, tests
 from harness.grading.records import ClassResult, Graded, decimal
@@ -150,8 +149,7 @@ def section(overview: ClassOverview) -> Markup | str:
 class _Table:
     def __init__(self, overview: ClassOverview) -> None:
         result = overview.result
-        worth = {part.name for one in result.graded for part in one.marks.parts if part.of}
-        self.parts = [part.name for part in result.assignment.marks if part.name in worth]
+        self.parts = list_parts(result)
         self._known, self._of, self._likes = overview, result.of, likes(result)
 
     def kinds(self, graded: Graded) -> list[str]:
@@ -186,16 +184,15 @@ class _Table:
             "failed": sum(test.passed is False for test in tests),
             "flags": self._flags(graded),
             "said": "; ".join(one_line(text, _REMARK) for text in texts if text),
-            "same": [_link(self._known.graded[key]) for key in self._others(graded)],
+            "same": [
+                (evidence_address(other), format_students(other))
+                for other in map(self._known.graded.__getitem__, self._others(graded))
+            ],
             "pages": [
                 (link(student.key), one_line(student.name, _REMARK), student.key)
                 for student in graded.submission.students
             ],
         }
-
-
-def _link(graded: Graded) -> tuple[str, str]:
-    return evidence_address(graded), format_students(graded)
 
 
 def _two_places(points: Fraction) -> str:
