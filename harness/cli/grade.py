@@ -2,15 +2,16 @@
 
 import argparse
 import datetime
+import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
 from harness import file_system, find_assignment, shipped
-from harness.assignments import assignment, needs
+from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
 from harness.cli.commandline import Command, number, whole
@@ -111,8 +112,15 @@ class _Command:
                 raise UsageError(f"there is no {path}")
         if arguments.unsafe_no_sandbox and arguments.sandbox != "auto":
             raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
+        said = {
+            "deadline": arguments.deadline,
+            "refused_after": arguments.refused_after,
+            "deduction": arguments.deduction,
+            "grace_minutes": arguments.grace,
+        }
+        late = {key: value for key, value in said.items() if value is not None}
         self._options = GradeOptions(
-            assignment=assignment._replace(late=_late(arguments, assignment)),
+            assignment=assignment._replace(late=assignment.late._replace(**late)),
             source=Path(arguments.source) if arguments.source else None,
             output=Path(arguments.output),
             groups=Path(arguments.groups) if arguments.groups else None,
@@ -135,7 +143,12 @@ class _Command:
 
     def run(self) -> int:
         """Grade, write what is wanted, say the result, and return the exit status."""
-        self._check_sheets()
+        for one in (one.download for one in exporters.EXPORTS if one.download):
+            own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
+            try:
+                exporters.check(own, self._options.assignment.title)
+            except ColumnError as error:
+                raise UsageError(f"{error}; --{one.columns} names another") from None
         if self._arguments.audit:
             require_hypothesis("--audit")
             audit.require_oracle(self._options.assignment)
@@ -161,26 +174,17 @@ class _Command:
             notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
             print(self._paint("warn", escape_controls(note)))
-        print(f"\n{_describe_files(files, output)}")
-        return self._status(outcome)
-
-    @staticmethod
-    def _status(outcome: GradingOutcome) -> ExitCode:
+        names = [path.relative_to(output).parts for path in files]
+        single = [parts[0] for parts in names if len(parts) == 1]
+        folders = Counter(parts[0] for parts in names if len(parts) > 1)
+        heaps = [f"{folder}/ ({number_of(count, 'file')})" for folder, count in folders.items()]
+        print(f"\nWritten to {output}: {', '.join([*single, *heaps])}")
         if any(one.marks.withheld for one in outcome.result.graded):
             return ExitCode.FAULT
         if outcome.changes and not outcome.accepted:
             return ExitCode.FAILED
         is_odd = concerns(outcome.result) or summary.has_no_test(outcome.result)
         return ExitCode.ATTENTION if is_odd else ExitCode.OK
-
-    def _check_sheets(self) -> None:
-        """Read the downloads to be filled in; of a missing column say which option is it."""
-        for one in (one.download for one in exporters.EXPORTS if one.download):
-            own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
-            try:
-                exporters.check(own, self._options.assignment.title)
-            except ColumnError as error:
-                raise UsageError(f"{error}; --{one.columns} names another") from None
 
     def _add_audits(self, outcome: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found, now or before, of the submissions as they are now."""
@@ -253,8 +257,12 @@ class _Command:
             print(f"{number_of(len(plan.submissions), 'submission')},"
                   f" {number_of(len(plan.cases), 'case file')},"
                   f" {left} of {number_of(len(plan.attempts), 'attempt')} to be run")  # fmt: skip
+            distant: AbstractContextManager[OtherMachines | None] = nullcontext()
             try:
-                with self._other_machines() as machines, GradingProgress(left) as progress:
+                if self._arguments.scheduler:
+                    own = cluster.dispatcher(self._arguments, self._warn, options.output)
+                    distant = closing(own)
+                with distant as machines, GradingProgress(left) as progress:
                     grade.run(options, ledger, plan, store, progress, other_machines=machines)
             except KeyboardInterrupt:
                 print("Results are kept; the same command continues.", file=sys.stderr)
@@ -265,12 +273,6 @@ class _Command:
                     " your own rights instead"
                 ) from None
             return grade.update_marks(options, ledger, plan), plan
-
-    def _other_machines(self) -> AbstractContextManager[OtherMachines | None]:
-        """Give the machines of a cluster, if engines are to run there."""
-        if not self._arguments.scheduler:
-            return nullcontext()
-        return closing(cluster.dispatcher(self._arguments, self._warn, self._options.output))
 
     def _warn(self, remark: str) -> None:
         print(self._paint("warn", escape_controls(remark)))
@@ -296,7 +298,7 @@ class _Command:
             print(paint("warn", f"\nmarked before, but not submitted this time: {names}"))
 
 
-def _describe_files(files: Sequence[Path], output: Path) -> str:
+def _describe_files(files: Iterable[Path], output: Path) -> str:
     """Return a sentence about what was written, many files of a folder as one."""
     names = [path.relative_to(output).parts for path in files]
     single = [parts[0] for parts in names if len(parts) == 1]
@@ -331,17 +333,6 @@ def _names(metavar: str) -> Callable[[str], tuple[str, ...]]:
     return read
 
 
-def _late(arguments: argparse.Namespace, found: Assignment) -> assignment.Late:
-    """Return the assignment's rule with what the command line says otherwise."""
-    named = {
-        "deadline": arguments.deadline,
-        "refused_after": arguments.refused_after,
-        "deduction": arguments.deduction,
-        "grace_minutes": arguments.grace,
-    }
-    return found.late._replace(**{key: value for key, value in named.items() if value is not None})
-
-
 def _moment(text: str) -> datetime.datetime:
     try:
         moment = datetime.datetime.fromisoformat(text)
@@ -353,40 +344,23 @@ def _moment(text: str) -> datetime.datetime:
     return moment
 
 
-def _percent(text: str) -> Fraction:
-    try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        value = Fraction(-1)
-    if not 0 <= value <= 100:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a percentage from 0 to 100")
-    return value
+def _fraction(most: float, expected: str) -> Callable[[str], Fraction]:
+    """Return a reader of exact numbers from 0 to ``most``."""
 
+    def read(text: str) -> Fraction:
+        try:
+            value = Fraction(text)
+        except (ValueError, ZeroDivisionError):
+            value = Fraction(-1)
+        if not 0 <= value <= most:
+            raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
+        return value
 
-def _points(text: str) -> Fraction:
-    try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        value = Fraction(-1)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected points, such as 3 or 2.5")
-    return value
+    return read
 
 
 def _add_options(parser: arguments.CommandParser) -> None:
     parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
-    _add_assignment(parser)
-    _add_run(parser)
-    _add_output(parser)
-    add = parser.add_argument_group("marks that were given before").add_argument
-    add("--regrade", action="store_true",
-        help="rerun what changed, and show which marks would change, and why")  # fmt: skip
-    add("--accept", action="store_true", help="change the marks; the old ones stay in the ledger")
-    add("--marks-only", action="store_true",
-        help="recompute marks from the ledger; run nothing")  # fmt: skip
-
-
-def _add_assignment(parser: arguments.CommandParser) -> None:
     add = parser.add_argument_group("what to grade").add_argument
     arguments.add_assignment(add)
     arguments.add_private(add)
@@ -398,11 +372,8 @@ def _add_assignment(parser: arguments.CommandParser) -> None:
         help="refuse submissions after this local time")  # fmt: skip
     add("--grace", type=whole(0, "minutes"), metavar="MINUTES",
         help="grace period after --deadline and --refused-after")  # fmt: skip
-    add("--deduction", type=_percent, metavar="PERCENT",
+    add("--deduction", type=_fraction(100, "a percentage from 0 to 100"), metavar="PERCENT",
         help="late penalty in percent of the points earned")  # fmt: skip
-
-
-def _add_run(parser: arguments.CommandParser) -> None:
     add = parser.add_argument_group("how to run it").add_argument
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
@@ -426,15 +397,13 @@ def _add_run(parser: arguments.CommandParser) -> None:
     add("--tournament-size", type=whole(2, "a whole number from 2", 25), default=0, metavar="N",
         help="lines of the tournament's board (default: 9; a declared game: its"
         " largest)")  # fmt: skip
-    add("--tournament-points", type=_points, default=Fraction(0), metavar="N",
+    points = _fraction(math.inf, "points, such as 3 or 2.5")
+    add("--tournament-points", type=points, default=Fraction(0), metavar="N",
         help="points that the first rank is worth in the tournament's table, the last none; they"
         " are no part of the mark")  # fmt: skip
     add("--go-on", action="store_true",
         help="grade even if the first submissions all fail to start for the same"
         " reason")  # fmt: skip
-
-
-def _add_output(parser: arguments.CommandParser) -> None:
     add = parser.add_argument_group("what to write").add_argument
     for one in (one.download for one in exporters.EXPORTS if one.download):
         add(f"--{one.name}", metavar="FILE", help=one.what)
@@ -450,6 +419,11 @@ def _add_output(parser: arguments.CommandParser) -> None:
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     arguments.add_help(add)
+    add = parser.add_argument_group("marks that were given before").add_argument
+    add("--regrade", action="store_true",
+        help="rerun what changed, and show which marks would change, and why")  # fmt: skip
+    add("--accept", action="store_true", help="change the marks; the old ones stay in the ledger")
+    add("--marks-only", action="store_true", help="recompute marks from the ledger; run nothing")
 
 
 GRADE = Command("grade", _PAGE, _add_options, _run)
