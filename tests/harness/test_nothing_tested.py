@@ -15,7 +15,7 @@ from harness.errors import ExitCode
 from harness.fuzzing import two_engines
 from harness.fuzzing.fuzzer import ENOUGH
 from harness.grading.auditing.wrong_answers import Looker
-from tests.harness import own_assignments
+from tests.harness import made_class, own_assignments
 from tests.harness.in_process import start_fuzzer
 from tests.oracle.naive_engine import PLAIN
 
@@ -249,7 +249,8 @@ def test_an_audit_that_was_too_slow_says_so(monkeypatch, tmp_path):
     looker._seconds, looker._benches = 1.0, ()
     found = looker._ask_engine(tmp_path, tmp_path)
     assert found.trouble == "too few"
-    student = SimpleNamespace(submission=SimpleNamespace(key="amy", students=()))
-    audit = Audited("amy", "", 1.0, 11, 0, (), found.trouble)
-    result = SimpleNamespace(graded=(student,), audits=(audit, audit._replace(trouble="")))
-    assert summary._list_vain_audits(result) == ["amy: too few"]
+    whole = made_class.made_class()
+    key, owner = whole.graded[0].submission.key, summary.owner_name(whole.graded[0])
+    audit = Audited(key, "", 1.0, 11, 0, (), found.trouble)
+    result = whole._replace(audits=(audit, audit._replace(trouble="")))
+    assert dict(summary.flags(result))["audited without a result"] == [f"{owner}: too few"]

@@ -222,7 +222,7 @@ def test_who_was_killed_by_nobody_known_is_late(status, cause, late, told, tmp_p
         return make_result(Verdict.PASSED)
 
     monkeypatch.setattr(bench, "run_file", run_file)
-    monkeypatch.setattr(bench, "PlainLauncher", Launcher)
+    monkeypatch.setattr(bench.launch, "PlainLauncher", Launcher)
     patience = HangPolicy(Hangs(1))
     patience.late = late
     said = make_runner().attempt("b", CASE, tmp_path, 9.0, patience)
