@@ -7,10 +7,10 @@ import statistics
 from datetime import datetime
 from typing import NamedTuple
 
-from harness.service import monitoring
 from harness.service.records import CHECK
 from harness.service.storage import queue
 from harness.service.web.service import Service
+from tests.service.serving import read_log
 
 MOST_RATIO = 2.0
 LEAST_AHEAD = 20  # with fewer before, a wait is one attempt more or less
@@ -36,7 +36,7 @@ def waits(service: Service) -> list[Wait]:
         jobs = {one.id: one for one in queue.JOBS.all(db, "made", kind=CHECK)}
     begun = {
         str(one["job"]): _seconds(str(one["at"])) - float(str(one["seconds"]))
-        for one in monitoring.read_log(service.settings)
+        for one in read_log(service.settings)
         if one["what"] == "job" and one["ended"] == "done"
     }
     first = [

@@ -234,7 +234,12 @@ def rule_of(service, assignment):
 
 def ran(words, output, rule):
     """Grade by the command line, which has no word for deadlines of single students."""
-    with mock.patch.object(grade_command, "_late", lambda *_: rule):
+    made = grade_command.GradeOptions
+
+    def with_rule(assignment, **options):
+        return made(assignment=assignment._replace(late=rule), **options)
+
+    with mock.patch.object(grade_command, "GradeOptions", with_rule):
         assert main(["grade", *words, "--output", str(output), "--no-color"]) in (0, 4)
 
 
