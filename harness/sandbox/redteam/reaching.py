@@ -37,6 +37,9 @@ _SETTINGS = (
 _ON_ANY_MACHINE = ("/sys", "/run", "/dev/pts", "/sys/fs/cgroup")
 
 
+# What a box shows
+
+
 def read_what_its_first_line_names(aim: Aim) -> None:
     """Read the folder that the first line of this program names, which is executable."""
     show(aim["notes"])
