@@ -98,6 +98,7 @@ UNITS = st.builds(
     pace=NUMBERS,
     hung=TUPLES,
     patient=TUPLES,
+    why=TEXTS,
 )
 FIGURES = st.builds(
     Measurements,
