@@ -192,8 +192,8 @@ def main(descriptor: int, read: Reader = reading.read_here) -> None:
             message, descriptors, _, _ = socket.recv_fds(control, _LONGEST_REQUEST, 2)
             if not message:
                 break
-            # A child that ends in the middle tells of a fault by that.
-            with contextlib.suppress(OSError):  # there is no room for another process
+            # The client takes a child that ends early, or was not started, for a fault.
+            with contextlib.suppress(OSError):  # the system cannot start another process
                 if os.fork() == 0:
                     with contextlib.suppress(BaseException):
                         control.close()

@@ -5,7 +5,7 @@ import datetime
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
@@ -296,15 +296,6 @@ class _Command:
         if outcome.absent:
             names = ", ".join(map(escape_controls, outcome.absent))
             print(paint("warn", f"\nmarked before, but not submitted this time: {names}"))
-
-
-def _describe_files(files: Iterable[Path], output: Path) -> str:
-    """Return a sentence about what was written, many files of a folder as one."""
-    names = [path.relative_to(output).parts for path in files]
-    single = [parts[0] for parts in names if len(parts) == 1]
-    folders = Counter(parts[0] for parts in names if len(parts) > 1)
-    heaps = [f"{folder}/ ({number_of(count, 'file')})" for folder, count in folders.items()]
-    return f"Written to {output}: {', '.join([*single, *heaps])}"
 
 
 # --- the command line --------------------------------------------------------------------------

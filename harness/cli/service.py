@@ -199,7 +199,7 @@ def add_keep(parser: arguments.CommandParser) -> None:
 
 
 def require(settings: Settings) -> None:
-    """Raise :class:`UsageError` if there is no such service."""
+    """Raise :class:`UsageError` if the data folder holds no service."""
     if not settings.keys.is_dir():
         raise UsageError(
             f"found no service in {settings.data}: give its --data; gtp-harness serve makes one"

@@ -164,7 +164,7 @@ class Memory:
     """A folder in a memory file system, for the case files of one unit at a time."""
 
     def __init__(self) -> None:
-        """Make it; raises UsageError if there is no memory file system to be written to."""
+        """Make it; raises UsageError if no memory file system can be written to."""
         if not _is_in_memory(MEMORY):
             raise UsageError(
                 f"{MEMORY} is not a memory file system here: case files may be private, and are"

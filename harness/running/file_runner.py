@@ -74,7 +74,7 @@ class RunContext(NamedTuple):
     session: Callable[..., EngineSession] = EngineSession  # begins a conversation; may translate
 
 
-NO_CASE = CaseFile("", (), ())  # whoever gets a result has the case
+NO_CASE = CaseFile("", (), ())  # in results that are sent to a process which has the case
 
 
 class Judged(NamedTuple):

@@ -310,7 +310,7 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
     ``owners``: a descriptor may be given an owner, who gets its signals.
     """
     table, refuse = NUMBERS[machine], _REFUSE
-    # Answer that there is no such thing unless the accumulator is one of the values.
+    # EINVAL, as for unknown advice, unless the accumulator is one of the values.
     known = [(_EQUAL, left, 0, value) for left, value in enumerate(reversed(ADVICE), 1)]
     known_advice = [*reversed(known), (_RETURN, 0, 0, _ERROR | errno.EINVAL)]
     of_others = (_F_SETPIPE_SZ, _F_GETLK, _F_OFD_GETLK, _F_SETLEASE, _F_NOTIFY)
