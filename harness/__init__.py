@@ -34,7 +34,7 @@ _HOMES = {
     "find_assignment": "assignments.assignment:find",
     "Assignment": "assignments.assignment",
     "grade": "grading.grade",
-    "GradeOptions": "grading.grade:GradeOptions",
+    "GradeOptions": "grading.attempts.attempt_plan:GradeOptions",
     "ClassResult": "grading.records",
     "Graded": "grading.records",
     "Marks": "grading.records",

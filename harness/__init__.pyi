@@ -13,7 +13,7 @@ from harness.errors import LedgerError as LedgerError
 from harness.errors import ReportError as ReportError
 from harness.errors import SandboxError as SandboxError
 from harness.errors import UsageError as UsageError
-from harness.grading.grade import GradeOptions as GradeOptions
+from harness.grading.attempts.attempt_plan import GradeOptions as GradeOptions
 from harness.grading.grade import grade as grade
 from harness.grading.records import ClassResult as ClassResult
 from harness.grading.records import Graded as Graded

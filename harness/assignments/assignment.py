@@ -14,7 +14,6 @@ import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from fractions import Fraction
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -51,7 +50,7 @@ class Archive(NamedTuple):
 
 
 class FilePatterns(NamedTuple):
-    """Patterns of names in the folder, as :func:`matches` reads them."""
+    """Patterns of names in the folder; see :func:`harness.assignments.contents.matches`."""
 
     required: tuple[str, ...]
     allowed: tuple[str, ...]  # besides the required ones
@@ -279,19 +278,6 @@ def _load_declared(
     from harness.declared.specifying import specify
 
     return extend(specify(key, declaration, place, words), place)
-
-
-def matches(name: str, pattern: str) -> bool:
-    """Whether a file's name within the folder, such as ``boards/a.txt``, is meant by a pattern.
-
-    A pattern that ends in ``/`` means a folder of that name, wherever it lies, with all in it;
-    one with another ``/`` the whole name; any other the last part of it. ``*`` means any
-    characters; capitals and small letters differ.
-    """
-    path = PurePosixPath(name)
-    if pattern.endswith("/"):
-        return any(fnmatchcase(part, pattern[:-1]) for part in path.parts[:-1])
-    return fnmatchcase(name if "/" in pattern else path.name, pattern)
 
 
 def find(name: str | os.PathLike[str]) -> Assignment:

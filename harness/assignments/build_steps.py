@@ -17,7 +17,7 @@ from typing import Protocol
 
 from harness.adapters import place
 from harness.assignments import contents, needs
-from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
+from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps
 from harness.assignments.workspace import beside_submission, workspace
 from harness.engine.engine_clock import EngineClock
 from harness.engine.launch import PlainLauncher, StartedEngine, describe_end
@@ -105,7 +105,7 @@ def _first_error(output: str) -> str:
 def _is_made(folder: Path, patterns: Iterable[str]) -> bool:
     """Whether one of the files is there."""
     found = [entry.path for entry in untrusted_folders.walk(str(folder)) if _is_file(entry)]
-    return any(matches(path, pattern) for path in found for pattern in patterns)
+    return any(contents.matches(path, pattern) for path in found for pattern in patterns)
 
 
 def _is_file(entry: untrusted_folders.TreeEntry) -> bool:

@@ -1,12 +1,16 @@
-"""The files of a submission, compared with what its assignment asks for."""
+"""A submitted archive, looked into: its files, compared with what its assignment asks for."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePosixPath
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from harness import shipped
-from harness.assignments.assignment import Assignment, FilePatterns, find, matches
+from harness.archives import archive
+from harness.assignments import workspace
+from harness.assignments.assignment import Assignment, FilePatterns, find
+from harness.errors import ArchiveError
 from harness.text import count_rest, plural, some
 
 _COPY = re.compile(r"\s*\(\d+\)|[ _-]+(copy|final|new|v?\d+)\b.*", re.IGNORECASE)
@@ -142,6 +146,19 @@ class SortedFiles(NamedTuple):
     has_log: bool
 
 
+def matches(name: str, pattern: str) -> bool:
+    """Whether a file's name within the folder, such as ``boards/a.txt``, is meant by a pattern.
+
+    A pattern that ends in ``/`` means a folder of that name, wherever it lies, with all in it;
+    one with another ``/`` the whole name; any other the last part of it. ``*`` means any
+    characters; capitals and small letters differ.
+    """
+    path = PurePosixPath(name)
+    if pattern.endswith("/"):
+        return any(fnmatchcase(part, pattern[:-1]) for part in path.parts[:-1])
+    return fnmatchcase(name if "/" in pattern else path.name, pattern)
+
+
 def sort_files(names: Iterable[str], root: str, files: FilePatterns) -> SortedFiles:
     """Sort files by what the assignment says of them.
 
@@ -240,3 +257,56 @@ def _some(names: tuple[str, ...], most: int = 6) -> str:
     rest = len(names) - most
     shown = ", ".join(names[:most])
     return shown + count_rest(rest, f" and {{}} more {plural(rest, 'file')}")
+
+
+# --- An archive that was submitted, looked into with its assignment's eyes -----------------------
+# Before the deadline (``check``) and after it (``grade``) the same is found and said.
+
+
+class InspectedArchive(NamedTuple):
+    """Its contents."""
+
+    contents: archive.Contents
+    root: str  # what the names of the submission's own files begin with
+    found: SortedFiles
+    remarks: tuple[str, ...]  # sentences about the archive and its folder
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of the files that are kept, by name."""
+        sizes = {file.name: file.size for file in self.contents.files}
+        return {name: sizes[self.root + name] for name in self.found.kept}
+
+
+def inspect_archive(path: str, assignment: Assignment, name: str = "") -> InspectedArchive:
+    """Examine an archive and sort its files by what the assignment says of them.
+
+    ``name``: as of :func:`harness.archives.archive.examine`; raises as that does.
+    """
+    try:
+        contents = archive.examine(path, name=name)
+    except ArchiveError as error:
+        advice = of_environment(error.member)
+        message = "; ".join(filter(None, (error.message, advice)))
+        raise ArchiveError(message, error.member) from None
+    names = [file.name for file in contents.files]
+    # Junk does not decide where the folder is.
+    junk = set(sort_files(names, "", assignment.files).left_out)
+    seen = [one for one in names if one not in junk]
+    placing = archive.place(seen or names, assignment.archive.folder)
+    found = sort_files(names, placing.root, assignment.files)
+    remarks = (*contents.remarks, *filter(None, [placing.remark]))
+    return InspectedArchive(contents, placing.root, found, remarks)
+
+
+def describe_changes(path: str, files: SortedFiles, name: str, overlay: Path) -> list[str]:
+    """Return the sentence that the course's folder came along in an archive, and was changed.
+
+    ``name``: that the folder has. ``overlay``: the course's own. None if all is as it was.
+    """
+    if not files.forbidden:
+        return []
+    with workspace.workspace() as room:
+        workspace.unpack_copy(path, room / "copy", files.forbidden, name)
+        changed = workspace.list_differences(room / "copy", overlay)
+    return [describe_changed_copy(changed)] if changed else []

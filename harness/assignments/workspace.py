@@ -1,4 +1,4 @@
-"""A submitted archive, looked into, and the new folder in which a submission is run."""
+"""The new folder in which a submission is run, the course's beside it."""
 
 import shutil
 import tempfile
@@ -6,14 +6,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from harness import file_system
 from harness.archives import archive
-from harness.archives.archive import place
-from harness.assignments import contents as misplaced
-from harness.assignments.assignment import Assignment
-from harness.errors import ArchiveError, UsageError
+from harness.errors import UsageError
 from harness.sandbox import untrusted_folders
 
 
@@ -98,55 +94,3 @@ def list_differences(folder: Path, other: Path) -> list[str]:
 
 def _same(path: Path, other: Path) -> bool:
     return other.is_file() and path.read_bytes() == other.read_bytes()
-
-
-# --- An archive that was submitted, looked into with its assignment's eyes -----------------------
-# Before the deadline (``check``) and after it (``grade``) the same is found and said.
-
-
-class InspectedArchive(NamedTuple):
-    """Its contents."""
-
-    contents: archive.Contents
-    root: str  # what the names of the submission's own files begin with
-    found: misplaced.SortedFiles
-    remarks: tuple[str, ...]  # sentences about the archive and its folder
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Return the bytes of the files that are kept, by name."""
-        sizes = {file.name: file.size for file in self.contents.files}
-        return {name: sizes[self.root + name] for name in self.found.kept}
-
-
-def inspect_archive(path: str, assignment: Assignment, name: str = "") -> InspectedArchive:
-    """Examine an archive and sort its files by what the assignment says of them.
-
-    ``name``: as of :func:`harness.archives.archive.examine`; raises as that does.
-    """
-    try:
-        contents = archive.examine(path, name=name)
-    except ArchiveError as error:
-        advice = misplaced.of_environment(error.member)
-        message = "; ".join(filter(None, (error.message, advice)))
-        raise ArchiveError(message, error.member) from None
-    names = [file.name for file in contents.files]
-    # Junk does not decide where the folder is.
-    junk = set(misplaced.sort_files(names, "", assignment.files).left_out)
-    seen = [one for one in names if one not in junk]
-    placing = place(seen or names, assignment.archive.folder)
-    found = misplaced.sort_files(names, placing.root, assignment.files)
-    remarks = (*contents.remarks, *filter(None, [placing.remark]))
-    return InspectedArchive(contents, placing.root, found, remarks)
-
-
-def changes(path: str, files: misplaced.SortedFiles, name: str, overlay: Path) -> list[str]:
-    """Return which files of the course's folder ``name`` came along in an archive, and changed.
-
-    ``overlay``: the course folder.
-    """
-    if not files.forbidden:
-        return []
-    with workspace() as room:
-        unpack_copy(path, room / "copy", files.forbidden, name)
-        return list_differences(room / "copy", overlay)

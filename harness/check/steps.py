@@ -197,7 +197,7 @@ def look(context: CheckContext) -> CheckedFiles:
             sayer.note(f"left out, links and the like: {', '.join(map(escape_controls, odd))}")
         copy = source / (overlay or "none")
         return CheckedFiles(source, found, copy if copy.is_dir() else None)
-    inside = workspace.inspect_archive(str(source), assignment)
+    inside = contents.inspect_archive(str(source), assignment)
     packed, found = inside.contents, inside.found
     count = number_of(len(packed.files), "file")
     sayer.note(f"{count}, {packed.size:,} bytes, sha256 {packed.sha256}")

@@ -196,13 +196,14 @@ def _take(
 ) -> int:
     """Add engines of a class that was graded, and say which; return the exit status."""
     from harness.grading import grade
+    from harness.grading.attempts import attempt_plan
     from harness.grading.banking import bank_selection
     from harness.grading.ledger.places import Store
     from harness.grading.marks.marker import AttemptReader
 
     ledger.check()
-    plan, folder = grade.load_last_plan(ledger), Path(arguments.bank)
-    options = grade.GradeOptions(
+    plan, folder = attempt_plan.load_last_plan(ledger), Path(arguments.bank)
+    options = attempt_plan.GradeOptions(
         assignment,
         None,
         folder,
@@ -211,7 +212,7 @@ def _take(
         jobs=arguments.jobs or processors(),
     )
     cases = {(one.kind, one.name): one.path for one in plan.cases}
-    reader, planned = AttemptReader(ledger, assignment, cases), grade.by_key(plan.attempts)
+    reader, planned = AttemptReader(ledger, assignment, cases), plan.by_key()
     students = {one.key: one.students for one in plan.submissions}
     context = grade.grading_context(options, plan)
     class_ = [
@@ -244,7 +245,7 @@ def _take(
         added = selection.into(folder, before, lambda _: {})
     refused = [(one.key, bank_selection.NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
-    banks.keep_course(folder, grade.overlay(options))
+    banks.keep_course(folder, options.course_folder())
     entries = (*before.entries, *added.entries)
     left_out = bank_selection.count_left_out(before, added)
     banks.write(folder, banks.Bank(assignment.key, entries, left_out))

@@ -19,13 +19,15 @@ from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.fuzzing import require_hypothesis
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade, tournament
+from harness.grading.attempts import attempt_plan
+from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
 from harness.grading.attempts.grading_progress import GradingProgress
 from harness.grading.attempts.orders import OtherMachines
 from harness.grading.auditing import audit
 from harness.grading.exports import exporters, summary
 from harness.grading.exports.exporters import Downloaded, Sheets
 from harness.grading.exports.sheet import ColumnError
-from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
+from harness.grading.grade import GradingOutcome
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.marks.findings import concerns
@@ -236,7 +238,7 @@ class _Command:
     def _grade(self) -> tuple[GradingOutcome, GradingPlan]:
         options = self._options
         if not self._arguments.marks_only:  # before anything is made: it may be refused
-            inputs = grade.read_inputs(options, self._warn)
+            inputs = attempt_plan.read_inputs(options, self._warn)
         elif isinstance(self._ledger, places.LedgerFile) and not self._ledger.path.exists():
             raise UsageError(f"{self._ledger.name} has no grading yet")
         for folder in (options.output, self._originals.parent):
@@ -244,10 +246,10 @@ class _Command:
         with closing(Ledger(self._ledger)) as ledger, ledger.naming_errors():
             ledger.check()
             if self._arguments.marks_only:
-                plan = grade.load_last_plan(ledger)
+                plan = attempt_plan.load_last_plan(ledger)
                 return grade.update_marks(options, ledger, plan), plan
             store = places.Store(self._originals)
-            plan = grade.prepare(options, ledger, store, inputs)
+            plan = attempt_plan.prepare(options, ledger, store, inputs)
             if again := grade.withdraw_distrusted(options, ledger, plan):
                 self._warn(
                     "rerun, because a machine that had a part in them was set aside since:"

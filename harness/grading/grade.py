@@ -1,69 +1,29 @@
-"""Grade a class: read submissions, run the pending attempts, update the marks.
+"""Grade a class: plan the attempts, run the pending ones, update the marks.
 
-:func:`grade` does all of it. :func:`prepare` reads the source and plans the attempts;
-:func:`load_last_plan` reads that plan from the ledger. :func:`run` runs the pending attempts.
-:func:`update_marks` computes marks from the ledger and lists which marks in force would change. It
-writes new marks into the ledger; it writes changed marks only with ``accept``.
+:func:`grade` does all of it. :func:`run` runs the pending attempts of a plan
+(:mod:`harness.grading.attempts.attempt_plan`). :func:`update_marks` computes marks from the ledger
+and lists which marks in force would change. It writes new marks into the ledger; it writes changed
+marks only with ``accept``.
 """
 
-import hashlib
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments import workspace
-from harness.assignments.assignment import FILE, Assignment
-from harness.errors import UsageError
+from harness.assignments.assignment import FILE
 from harness.grading import LEDGER, ORIGINALS, records
 from harness.grading.attempts import attempt_plan, orders
-from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
+from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
+from harness.grading.ledger.ledger import Ledger, MarkRow
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.marks.regrading import MarkChange
-from harness.text import number_of
 from harness.work import canonical_json, unit_worker
 from harness.work import records as work_records
 from harness.work.canonical_json import Level, Sha256
-from oracle import __version__
-
-BUDGET = 1800.0  # seconds of wall time for all case files of a submission
-
-
-class GradeOptions(NamedTuple):
-    """The options of a grading."""
-
-    assignment: Assignment  # with this year's dates
-    source: Path | None  # None: what was graded the last time
-    output: Path
-    groups: Path | None = None
-    overlay: Path | None = None
-    private: tuple[str, ...] = ()  # case files that only the teacher has
-    public_only: bool = False
-    images: bool = True
-    sandbox: str = "auto"
-    jobs: int = 1
-    budget: float = BUDGET
-    regrade: bool = False
-    accept: bool = False
-    go_on: bool = False  # even if the first submissions all fail alike
-    set_aside: Path | None = None  # the file of machines whose results count for nothing
-
-
-# What was submitted, and the case files without images.
-GradingInputs = tuple[tuple[records.StudentSubmissions, ...], list[attempt_plan.PlannedCase]]
-
-
-class GradingPlan(NamedTuple):
-    """The submissions, case files and attempts of a grading run."""
-
-    run: int  # in the ledger
-    started: str
-    submissions: tuple[records.Submission, ...]  # sorted by key
-    cases: tuple[attempt_plan.PlannedCase, ...]
-    attempts: tuple[PlannedAttempt, ...]
 
 
 class GradingOutcome(NamedTuple):
@@ -73,137 +33,6 @@ class GradingOutcome(NamedTuple):
     changes: tuple[MarkChange, ...]  # of marks in force, made if they were accepted
     accepted: bool
     absent: tuple[str, ...]  # submissions with a mark that were not submitted this time
-
-
-# --- planning ----------------------------------------------------------------------------------
-
-
-def read_inputs(
-    options: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
-) -> GradingInputs:
-    """Return what was submitted, and the case files. Nothing is written.
-
-    ``on_remark``: gets a sentence for each part of the source that is not read.
-
-    Raises:
-        UsageError: the source cannot be read; or private case files or a course folder are
-            missing.
-    """
-    from harness.grading.ingest import sources
-
-    assert options.source is not None
-    overlay(options)
-    cases = attempt_plan.cases(
-        options.assignment, None if options.public_only else options.private
-    )
-    return sources.read(options.source, options.groups, on_remark=on_remark), cases
-
-
-def prepare(
-    options: GradeOptions, ledger: Ledger, store: Store, inputs: GradingInputs
-) -> GradingPlan:
-    """Record submissions and case files in the ledger; ``inputs``: see :func:`read_inputs`.
-
-    Raises:
-        UsageError: the marks in force have another basis, and no regrading is wanted.
-    """
-    from harness.grading.ingest.sources import receive
-
-    entries, cases = inputs
-    course = overlay(options)
-    submissions = [receive(entry, options.assignment, store, course) for entry in entries]
-    submissions.sort(key=lambda one: one.key)
-    if options.images:
-        cases = [*cases, *attempt_plan.images(options.assignment, cases, ledger.seed)]
-    return plan_attempts(options, ledger, submissions, cases)
-
-
-def plan_attempts(
-    options: GradeOptions,
-    ledger: Ledger,
-    submissions: Sequence[records.Submission],
-    cases: Sequence[attempt_plan.PlannedCase],
-) -> GradingPlan:
-    """Record in the ledger which submissions are asked which case files.
-
-    ``submissions``: as :func:`harness.grading.ingest.sources.receive` returns them.
-
-    Raises:
-        UsageError: marks are in force that were made of something else, and no regrading is
-            wanted.
-    """
-    planned = attempt_plan.attempts(
-        options.assignment, overlay(options), options.sandbox != "off", submissions, cases
-    )
-    plan = GradingPlan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
-    if not options.regrade:
-        now, marks = by_key(planned), ledger.in_force()
-        keys = [one.key for one in submissions if one.key in marks]
-        stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
-        if stale:
-            raise UsageError(
-                f"{number_of(len(stale), 'submission')} with a mark in {ledger.name} would be"
-                " tested otherwise now: the archive, the case files, the assignment or the harness"
-                " has changed. --regrade runs that again and shows which marks would change"
-            )
-    assignment = options.assignment
-    digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
-    told = canonical_json.dumps([list(map(str, options[1:]))])
-    run = ledger.begin(Run(plan.started, __version__, assignment.key, digest, told))
-    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in plan.cases])
-    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
-    ledger.plan(run, plan.attempts)
-    return plan._replace(run=run)
-
-
-def overlay(options: GradeOptions) -> Path | None:
-    """Return the course folder that is put beside every submission, if there is to be one.
-
-    Raises:
-        UsageError: the assignment wants one, and none is named or there.
-    """
-    name = options.assignment.engine.overlay
-    if not name:
-        return None
-    found = options.overlay or options.assignment.place / name
-    if not found.is_dir():
-        raise UsageError(f"course folder {name} not found: give it with --overlay")
-    return found
-
-
-def by_key(attempts: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]:
-    """Return the attempts with each submission."""
-    found: dict[str, list[PlannedAttempt]] = {}
-    for one in attempts:
-        found.setdefault(one.key, []).append(one)
-    return found
-
-
-def _bases(attempts: Iterable[PlannedAttempt]) -> tuple[str, ...]:
-    """Return the fingerprints of the attempts that count for a mark: variants do not."""
-    return tuple(sorted(one.basis for one in attempts if one.kind != records.IMAGE))
-
-
-def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
-    """Return what a call was about, by default the last one; nothing need be run with it.
-
-    Raises:
-        UsageError: there was none.
-    """
-    found = ledger.last_run() if number is None else ledger.find_run(number)
-    if found is None:
-        raise UsageError(f"{ledger.name} has no grading yet")
-    number, run = found
-    texts = ledger.submissions(number).values()
-    submissions = tuple(canonical_json.loads(records.Submission, text) for text in texts)
-    cases = (attempt_plan.PlannedCase(*one[:4]) for one in ledger.cases(number))
-    return GradingPlan(
-        number, run.started, submissions, tuple(cases), tuple(ledger.list_planned(number))
-    )
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 # --- doing it ----------------------------------------------------------------------------------
@@ -241,7 +70,7 @@ def units(
         )
         for case in plan.cases
     }
-    planned = by_key(plan.attempts)
+    planned = plan.by_key()
     return [
         make_unit(
             submission=work_records.UnitSubmission(
@@ -260,18 +89,6 @@ def units(
         for one in plan.submissions
         if one.key in planned
     ]
-
-
-def is_outdated(options: GradeOptions, plan: GradingPlan) -> bool:
-    """Whether the attempts of a plan would be others today: what they depend on has changed."""
-    today = attempt_plan.attempts(
-        options.assignment,
-        overlay(options),
-        options.sandbox != "off",
-        plan.submissions,
-        plan.cases,
-    )
-    return set(today) != set(plan.attempts)
 
 
 def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> list[str]:
@@ -322,7 +139,7 @@ def grading_context(options: GradeOptions, plan: GradingPlan) -> orders.GradingC
     """Return what every submission is run with."""
     return orders.GradingContext(
         options.assignment,
-        overlay(options),
+        options.course_folder(),
         options.sandbox,
         tuple(case.path for case in plan.cases if Path(case.path).is_file()),
         options.budget,
@@ -358,12 +175,12 @@ def grade(wanted: GradeOptions) -> records.ClassResult:
         SandboxError: the wanted sandbox level does not work here.
         LedgerError: the ledger was edited, or is damaged.
     """
-    inputs = read_inputs(wanted)
+    inputs = attempt_plan.read_inputs(wanted)
     wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(wanted.output / ORIGINALS)
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
-        plan = prepare(wanted, ledger, store, inputs)
+        plan = attempt_plan.prepare(wanted, ledger, store, inputs)
         run(wanted, ledger, plan, store, orders.GradingListener())
         return update_marks(wanted, ledger, plan).result
 
@@ -387,7 +204,7 @@ def update_marks(
     ledger.check()
     set_aside = orders.SetAside(options.set_aside)
     marker = Marker(options.assignment, ledger, plan.cases, plan.started, set_aside)
-    planned = by_key(plan.attempts)
+    planned = plan.by_key()
     new = {
         one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in plan.submissions
     }
@@ -396,7 +213,7 @@ def update_marks(
             key,
             canonical_json.dumps(one.marks),
             canonical_json.dumps(one.submission),
-            _bases(planned.get(key, ())),
+            attempt_plan.bases_of(planned.get(key, ())),
         )
         for key, one in new.items()
     }
@@ -423,7 +240,7 @@ def update_marks(
     )
     result = marker.result(in_force)._replace(unmarked=unmarked)
     if not is_preview:
-        ledger.give(plan.run, _now(), [rows[key] for key in given])
+        ledger.give(plan.run, attempt_plan.now(), [rows[key] for key in given])
     return GradingOutcome(result, changes, is_accepted, absent)
 
 

@@ -12,8 +12,9 @@ from sqlalchemy import func, select
 from harness.assignments import assignment
 from harness.errors import NoClusterError
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
+from harness.grading.attempts import attempt_plan
+from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.grading.attempts.orders import GradingListener, SetAside, ran_on
-from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.ledger_tables import RESULT
 from harness.grading.ledger.places import Store
@@ -85,7 +86,7 @@ def grade_class(wanted, away, *, accept=False):
     """Grade; return the outcome, and the machines that gave its results and its builds."""
     store = Store(wanted.output / ORIGINALS)
     with closing(Ledger(wanted.output / LEDGER)) as ledger:
-        found = grade.prepare(wanted, ledger, store, grade.read_inputs(wanted))
+        found = attempt_plan.prepare(wanted, ledger, store, attempt_plan.read_inputs(wanted))
         if away:
             grade.run(wanted, ledger, found, store, GradingListener(), other_machines=away)
         machines = set().union(
@@ -152,7 +153,9 @@ def test_marks_in_force_are_listed_by_name_and_stay_until_it_was_run_again(class
 def test_no_first_mark_is_made_of_what_it_said(class_of_two):
     store = Store(class_of_two.output / ORIGINALS)
     with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
-        found = grade.prepare(class_of_two, ledger, store, grade.read_inputs(class_of_two))
+        found = attempt_plan.prepare(
+            class_of_two, ledger, store, attempt_plan.read_inputs(class_of_two)
+        )
         grade.run(
             class_of_two,
             ledger,
@@ -175,14 +178,14 @@ def test_a_salvaged_ledger_has_not_forgotten_what_counts(class_of_two, tmp_path)
     grade_class(class_of_two, Away(("liar", FAILED)))
     SetAside(class_of_two.set_aside).add("liar", "it lies")
     with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
-        found = grade.load_last_plan(ledger)
+        found = attempt_plan.load_last_plan(ledger)
         assert len(grade.withdraw_distrusted(class_of_two, ledger, found)) == 2
         assert grade.withdraw_distrusted(class_of_two, ledger, found) == []
     into = tmp_path / "saved" / LEDGER
     into.parent.mkdir()
     salvage(class_of_two.output / LEDGER, into)
     with closing(Ledger(into)) as ledger:
-        found = grade.load_last_plan(ledger)
+        found = attempt_plan.load_last_plan(ledger)
         assert grade.count_pending(ledger, found) == len(found.attempts) == 4
         assert not any(ledger.results(one.basis) for one in found.attempts)
 
@@ -199,7 +202,7 @@ def test_a_file_of_machines_is_read_again_when_it_was_changed(tmp_path):
 def test_what_somebody_has_leased_is_not_withdrawn(class_of_two):
     grade_class(class_of_two, Away(("liar", FAILED)))
     with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
-        bases = sorted(one.basis for one in grade.load_last_plan(ledger).attempts)
+        bases = sorted(one.basis for one in attempt_plan.load_last_plan(ledger).attempts)
         assert ledger.withdraw(bases, "why") == bases
         token = ledger.lease(bases[:1])
         assert ledger.withdraw(bases, "why") == bases[1:]
@@ -239,11 +242,11 @@ def test_another_process_knows_where_the_first_run_was(class_of_two):
     store = Store(output / ORIGINALS)
     first, second = Doubting(is_lost=True), Doubting(is_lost=False)
     with closing(Ledger(output / LEDGER)) as ledger:
-        found = grade.prepare(wanted, ledger, store, grade.read_inputs(wanted))
+        found = attempt_plan.prepare(wanted, ledger, store, attempt_plan.read_inputs(wanted))
         with pytest.raises(NoClusterError):
             grade.run(wanted, ledger, found, store, GradingListener(), other_machines=first)
     with closing(Ledger(output / LEDGER)) as ledger:
-        found = grade.load_last_plan(ledger)
+        found = attempt_plan.load_last_plan(ledger)
         grade.run(wanted, ledger, found, store, GradingListener(), other_machines=second)
         assert second.secret == ledger.seed != ""
         assert grade.count_pending(ledger, found) == 0

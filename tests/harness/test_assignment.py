@@ -10,7 +10,7 @@ import pytest
 
 from harness import shipped
 from harness.adapters import ADAPTERS
-from harness.assignments import assignment
+from harness.assignments import assignment, contents
 from harness.errors import AssignmentError, UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -195,7 +195,7 @@ def test_not_there(tmp_path):
     ],
 )
 def test_patterns(name, pattern, expected):
-    assert assignment.matches(name, pattern) is expected
+    assert contents.matches(name, pattern) is expected
 
 
 def test_the_digest_hangs_on_the_cases_and_the_file(tmp_path):

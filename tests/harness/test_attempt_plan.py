@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import Any
+from pathlib import Path
 
 import pytest
 
 from harness.assignments.assignment import MarkPart, find
 from harness.errors import CaseError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.records import PRIVATE, PUBLIC
+from harness.grading.attempts.attempt_plan import GradeOptions
+from harness.grading.records import PRIVATE, PUBLIC, Submission
+from harness.work import canonical_json
+from oracle import __version__
 
 CASE = "boardsize 3\nclear_board\nkomi 0\n10 score\n#? [0]\n"
 
@@ -79,9 +82,21 @@ def test_a_mistake_in_a_private_case_file_is_told_before_anything_runs(here):
 
 
 def test_what_speaks_gtp_is_known_by_what_it_was_before_there_were_protocols():
-    assert attempt_plan._list_protocol(find("go-scoring")) == []
-    asked: Any = SimpleNamespace(protocol="lines", translate="")
-    assert attempt_plan._list_protocol(asked) == ["lines", ""]
+    own = find("go-scoring")
+    parts = [own.archive.folder, own.engine, own.build, own.adapter]
+    limits = {name: value for name, value in own.limits._asdict().items() if name != "thinking"}
+    inputs = [__version__, *parts, limits, own.box, own.cases.restart, [], True, ""]
+
+    def digest(value: object) -> str:
+        return hashlib.sha256(canonical_json.dumps(value).encode()).hexdigest()
+
+    for protocol, more in (("gtp", []), ("lines", ["lines", ""])):
+        options = GradeOptions(own._replace(protocol=protocol), None, Path())
+        (attempt,) = attempt_plan.attempts(
+            options, [Submission("ada", ())], attempt_plan.read_cases(own)[:1]
+        )
+        ground = canonical_json.dumps([*inputs, *more])
+        assert attempt.build == digest([ground, ["ada", "", "", []]])
 
 
 def test_a_game_that_nobody_knows_has_no_images(here):

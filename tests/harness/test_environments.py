@@ -17,6 +17,7 @@ from harness.assignments import needs as python
 from harness.environments import environment_cache, interpreters
 from harness.errors import AssignmentError, UsageError
 from harness.grading.attempts import attempt_plan
+from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.grading.records import Submission
 from tests.conftest import SEARCH_PATH
 from tests.harness import environments, small_class
@@ -174,7 +175,7 @@ def test_what_runs_the_engine_is_part_of_what_a_result_depends_on(ready):
     case = attempt_plan.read_cases(assignment.find(str(ready / "counting")))
     one = Submission("ada", ())
     bases = {
-        attempt_plan.attempts(found, None, True, [one], case)[0].basis
+        attempt_plan.attempts(GradeOptions(found, None, Path()), [one], case)[0].basis
         for found in (
             read_with_python(ready / "counting"),
             read_with_python(ready / "counting", sys.executable),

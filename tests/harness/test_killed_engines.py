@@ -12,7 +12,7 @@ import pytest
 
 from harness.assignments import assignment
 from harness.grading import grade
-from harness.grading.grade import GradeOptions
+from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.processes import descendants
 from tests.harness import small_class
 from tests.harness.small_class import Student

@@ -16,6 +16,7 @@ from harness.archives.archive_streams import MIB, IntakeLimits
 from harness.assignments import assignment, public_tests, workspace
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.attempts import attempt_plan
+from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.grading.ingest.log_evidence import LONGEST
 from harness.grading.ingest.sources import receive
 from harness.grading.ledger.places import Store
@@ -136,7 +137,8 @@ def test_what_the_harness_cannot_read_is_unread_and_no_earlier_one_takes_its_pla
         unread="the reader died",
     )
     cases = attempt_plan.read_cases(ASSIGNMENT)
-    assert attempt_plan.attempts(ASSIGNMENT, None, True, [found], cases) == []
+    options = GradeOptions(ASSIGNMENT, None, Path(), overlay=Path(__file__).parent)
+    assert attempt_plan.attempts(options, [found], cases) == []
 
 
 def test_the_last_valid_one_counts_and_the_others_are_named(hand_in):

@@ -8,7 +8,7 @@ from harness import adapters, file_system
 from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import assignment
 from harness.grading import grade
-from harness.grading.grade import GradeOptions
+from harness.grading.attempts.attempt_plan import GradeOptions
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
 from tests.harness.umasks import strict_umask

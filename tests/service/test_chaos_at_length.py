@@ -22,7 +22,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.errors import ServerError
 from harness.grading import LEDGER, grade
-from harness.grading.grade import GradeOptions
+from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
 from harness.service import monitoring

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from harness.grading import grade
 from harness.service.courses import changes, own_files
 from harness.service.jobs.assignment_context import open_assignment
 from harness.service.jobs.worker import Worker
@@ -160,7 +159,7 @@ def test_the_courses_own_folder_is_taken_and_exchanged(service):
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
         with open_assignment(service.settings, service.database, assigned, None) as found:
-            assert (grade.overlay(found.options) / "pattern.py").read_text() == text
+            assert (found.options.course_folder() / "pattern.py").read_text() == text
 
 
 def test_an_assignment_without_such_a_folder_takes_none(service):

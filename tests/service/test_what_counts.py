@@ -5,6 +5,7 @@ import re
 import pytest
 
 from harness.assignments import assignment as assignments
+from harness.assignments import contents
 from harness.errors import ReadingFailedError
 from harness.grading.ingest import sources
 from harness.grading.records import Submission
@@ -49,14 +50,14 @@ def use_newer(course):
 @pytest.fixture(autouse=True)
 def unreadable(monkeypatch):
     """Let the harness fail to read what is called unread."""
-    inspect = sources.inspect_archive
+    inspect = contents.inspect_archive
 
     def fail_or_inspect(path, assignment, name):
         if "unread" in name:
             raise ReadingFailedError("the disk is full")
         return inspect(path, assignment, name)
 
-    monkeypatch.setattr(sources, "inspect_archive", fail_or_inspect)
+    monkeypatch.setattr(contents, "inspect_archive", fail_or_inspect)
 
 
 def start(service):

@@ -1,21 +1,63 @@
-"""The plan of a grading: its case files, and the attempts at them."""
+"""The plan of a grading: what was submitted, its case files, and the attempts at them.
+
+:func:`read_inputs` reads the source, :func:`prepare` records in the ledger what is to be run, and
+:func:`load_last_plan` reads that plan again.
+"""
 
 import hashlib
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignments.assignment import Assignment
+from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
-from harness.grading.ledger.ledger import PlannedAttempt
-from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
+from harness.grading.ledger.ledger import CaseRow, Ledger, PlannedAttempt, Run
+from harness.grading.ledger.places import Store
+from harness.grading.records import IMAGE, PRIVATE, PUBLIC, StudentSubmissions, Submission
 from harness.options import GTP
 from harness.reading import casefile, suite
 from harness.records import CaseFile
-from harness.text import encode
+from harness.text import encode, number_of
 from harness.work import canonical_json
 from oracle import __version__
+
+BUDGET = 1800.0  # seconds of wall time for all case files of a submission
+
+
+class GradeOptions(NamedTuple):
+    """The options of a grading."""
+
+    assignment: Assignment  # with this year's dates
+    source: Path | None  # None: what was graded the last time
+    output: Path
+    groups: Path | None = None
+    overlay: Path | None = None
+    private: tuple[str, ...] = ()  # case files that only the teacher has
+    public_only: bool = False
+    images: bool = True
+    sandbox: str = "auto"
+    jobs: int = 1
+    budget: float = BUDGET
+    regrade: bool = False
+    accept: bool = False
+    go_on: bool = False  # even if the first submissions all fail alike
+    set_aside: Path | None = None  # the file of machines whose results count for nothing
+
+    def course_folder(self) -> Path | None:
+        """Return the course folder that is put beside every submission, if there is to be one.
+
+        Raises:
+            UsageError: the assignment wants one, and none is named or there.
+        """
+        name = self.assignment.engine.overlay
+        if not name:
+            return None
+        found = self.overlay or self.assignment.place / name
+        if not found.is_dir():
+            raise UsageError(f"course folder {name} not found: give it with --overlay")
+        return found
 
 
 class PlannedCase(NamedTuple):
@@ -38,6 +80,136 @@ class PlannedCase(NamedTuple):
             CaseError: a line of it is wrong.
         """
         return casefile.parse(self.content, self.name if path is None else path)
+
+
+# What was submitted, and the case files without images.
+GradingInputs = tuple[tuple[StudentSubmissions, ...], list[PlannedCase]]
+
+
+class GradingPlan(NamedTuple):
+    """The submissions, case files and attempts of a grading run."""
+
+    run: int  # in the ledger
+    started: str
+    submissions: tuple[Submission, ...]  # sorted by key
+    cases: tuple[PlannedCase, ...]
+    attempts: tuple[PlannedAttempt, ...]
+
+    def by_key(self) -> dict[str, list[PlannedAttempt]]:
+        """Return the attempts with each submission."""
+        found: dict[str, list[PlannedAttempt]] = {}
+        for one in self.attempts:
+            found.setdefault(one.key, []).append(one)
+        return found
+
+
+def read_inputs(
+    options: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
+) -> GradingInputs:
+    """Return what was submitted, and the case files. Nothing is written.
+
+    ``on_remark``: gets a sentence for each part of the source that is not read.
+
+    Raises:
+        UsageError: the source cannot be read; or private case files or a course folder are
+            missing.
+    """
+    from harness.grading.ingest import sources
+
+    assert options.source is not None
+    options.course_folder()
+    planned = cases(options.assignment, None if options.public_only else options.private)
+    return sources.read(options.source, options.groups, on_remark=on_remark), planned
+
+
+def prepare(
+    options: GradeOptions, ledger: Ledger, store: Store, inputs: GradingInputs
+) -> GradingPlan:
+    """Record submissions and case files in the ledger; ``inputs``: see :func:`read_inputs`.
+
+    Raises:
+        UsageError: the marks in force have another basis, and no regrading is wanted.
+    """
+    from harness.grading.ingest.sources import receive
+
+    entries, cases = inputs
+    course = options.course_folder()
+    submissions = [receive(entry, options.assignment, store, course) for entry in entries]
+    submissions.sort(key=lambda one: one.key)
+    if options.images:
+        cases = [*cases, *images(options.assignment, cases, ledger.seed)]
+    return plan_attempts(options, ledger, submissions, cases)
+
+
+def plan_attempts(
+    options: GradeOptions,
+    ledger: Ledger,
+    submissions: Sequence[Submission],
+    cases: Sequence[PlannedCase],
+) -> GradingPlan:
+    """Record in the ledger which submissions are asked which case files.
+
+    ``submissions``: as :func:`harness.grading.ingest.sources.receive` returns them.
+
+    Raises:
+        UsageError: marks are in force that were made of something else, and no regrading is
+            wanted.
+    """
+    planned = attempts(options, submissions, cases)
+    plan = GradingPlan(0, now(), tuple(submissions), tuple(cases), tuple(planned))
+    if not options.regrade:
+        today, marks = plan.by_key(), ledger.in_force()
+        keys = [one.key for one in submissions if one.key in marks]
+        stale = [key for key in keys if bases_of(today.get(key, ())) != marks[key].bases]
+        if stale:
+            raise UsageError(
+                f"{number_of(len(stale), 'submission')} with a mark in {ledger.name} would be"
+                " tested otherwise now: the archive, the case files, the assignment or the harness"
+                " has changed. --regrade runs that again and shows which marks would change"
+            )
+    assignment = options.assignment
+    digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
+    told = canonical_json.dumps([list(map(str, options[1:]))])
+    run = ledger.begin(Run(plan.started, __version__, assignment.key, digest, told))
+    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in plan.cases])
+    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
+    ledger.plan(run, plan.attempts)
+    return plan._replace(run=run)
+
+
+def bases_of(attempts: Iterable[PlannedAttempt]) -> tuple[str, ...]:
+    """Return the fingerprints of the attempts that count for a mark: variants do not."""
+    return tuple(sorted(one.basis for one in attempts if one.kind != IMAGE))
+
+
+def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
+    """Return what a call was about, by default the last one; nothing need be run with it.
+
+    Raises:
+        UsageError: there was none.
+    """
+    found = ledger.last_run() if number is None else ledger.find_run(number)
+    if found is None:
+        raise UsageError(f"{ledger.name} has no grading yet")
+    number, run = found
+    texts = ledger.submissions(number).values()
+    submissions = tuple(canonical_json.loads(Submission, text) for text in texts)
+    cases = (PlannedCase(*one[:4]) for one in ledger.cases(number))
+    return GradingPlan(
+        number, run.started, submissions, tuple(cases), tuple(ledger.list_planned(number))
+    )
+
+
+def now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def is_outdated(options: GradeOptions, plan: GradingPlan) -> bool:
+    """Whether the attempts of a plan would be others today: what they depend on has changed."""
+    return set(attempts(options, plan.submissions, plan.cases)) != set(plan.attempts)
+
+
+# --- Its case files and attempts ---------------------------------------------------------------
 
 
 def cases(assignment: Assignment, named: Sequence[str] | None) -> list[PlannedCase]:
@@ -116,13 +288,13 @@ def images(assignment: Assignment, cases: Iterable[PlannedCase], seed: str) -> l
 
 
 def attempts(
-    assignment: Assignment,
-    overlay: Path | None,
-    is_sandboxed: bool,
-    submissions: Iterable[Submission],
-    cases: Sequence[PlannedCase],
+    options: GradeOptions, submissions: Iterable[Submission], cases: Sequence[PlannedCase]
 ) -> list[PlannedAttempt]:
-    """Return the attempts of a grading: every case file with whatever can be graded."""
+    """Return the attempts of a grading: every case file with whatever can be graded.
+
+    Raises as :meth:`GradeOptions.course_folder`.
+    """
+    assignment, overlay = options.assignment, options.course_folder()
     files = sorted(path for path in overlay.rglob("*") if path.is_file()) if overlay else []
     course = [
         (str(path.relative_to(overlay or "")), _digest(path.read_bytes()))
@@ -135,9 +307,12 @@ def attempts(
     if not assignment.limits.thinking:  # attempts of former gradings stay valid
         del limits["thinking"]
     rules = (limits, assignment.box, assignment.cases.restart)
+    table = Path(assignment.translate).read_bytes() if assignment.translate else b""
+    protocol = [assignment.protocol, _digest(table) if table else ""]
     # The inputs of all attempts, without those of marks, lateness and visibility.
-    inputs = [__version__, *parts, *rules, course, is_sandboxed, python]
-    ground = canonical_json.dumps([*inputs, *_list_protocol(assignment)])
+    inputs = [__version__, *parts, *rules, course, options.sandbox != "off", python]
+    inputs += protocol if protocol != [GTP, ""] else []
+    ground = canonical_json.dumps(inputs)
     beside = {
         case: [(word, _digest(path.read_bytes())) for word, path in companions(case)]
         for case in cases
@@ -153,17 +328,11 @@ def attempts(
         )
         for one in submissions
         if not (one.refused or one.unread)
-        for subject in [(one.key, one.sha256, one.root, one.kept)]
-        for build in [_digest(canonical_json.dumps([ground, subject]))]
+        for build in [
+            _digest(canonical_json.dumps([ground, (one.key, one.sha256, one.root, one.kept)]))
+        ]
         for case in cases
     ]
-
-
-def _list_protocol(assignment: Assignment) -> list[str]:
-    """Return what submissions speak, unless that is GTP with the words of the case files."""
-    table = Path(assignment.translate).read_bytes() if assignment.translate else b""
-    found = [assignment.protocol, _digest(table) if table else ""]
-    return [] if found == [GTP, ""] else found
 
 
 def companions(case: PlannedCase) -> list[tuple[str, Path]]:

@@ -66,8 +66,10 @@ def image_of(
     for number, kind in enumerate(KINDS):
         random = Random(f"{seed}\0{case.path}\0{kind}")
         for scene in scenes:
-            found = [_translate(scene, kind, number, specification, random) for _ in range(_TRIES)]
-            lines += max(found, key=lambda one: one.tests).lines
+            found = [
+                _translate(scene, number, specification, place, random) for _ in range(_TRIES)
+            ]
+            lines += max(found, key=lambda image: image[0])[1]
     if not lines:
         return None
     text = "\n".join([f"# Images of the tests of {case.path}.", *lines, ""])
@@ -84,25 +86,36 @@ class _AnsweredCommand(NamedTuple):
     properties: CommandProperties
     reply: Reply
     is_settled: bool
+    is_exact: bool  # the position determines the answer
+    builds: bool  # what follows depends on it, all have it, and what it does is known
     position: Position
+
+    @property
+    def is_reliable_test(self) -> bool:
+        """Whether it is a test that may be relied on."""
+        pattern = self.step.pattern
+        unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
+        return self.is_exact and self.step.is_test and not unreliable
 
 
 class _VariantScene(NamedTuple):
     start: Beginning
     settings: list[str]  # in force when it begins
     commands: list[_AnsweredCommand]
-    folder: str  # of the files that are loaded
 
 
 def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterator[_VariantScene]:
     engine, settings = specification.reference_engine(folder), _settings(case, specification)
-    scene = _VariantScene(specification.beginning(engine), list(settings.values()), [], folder)
+
+    def begin() -> _VariantScene:
+        return _VariantScene(specification.beginning(engine), list(settings.values()), [])
+
+    scene = begin()
     for step in case.steps:
         asked = _ask(engine, step, specification)
         if asked.properties.begins_game:
             yield scene
-            start = specification.beginning(engine)
-            scene = _VariantScene(start, list(settings.values()), [], folder)
+            scene = begin()
         else:
             scene.commands.append(asked)
         if asked.properties.is_setting:
@@ -129,122 +142,98 @@ def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
 
 
 def _ask(engine: Engine, step: Step, specification: Specification) -> _AnsweredCommand:
-    is_settled = not is_underspecified(engine, step.command)
-    properties = specification.commands[step.command.partition(" ")[0]]
-    reply = reply_of(engine.handle(step.command))
-    return _AnsweredCommand(step, properties, reply, is_settled, _board(engine))
-
-
-def _board(engine: Engine) -> Position:
-    position: Position = engine.session.game.position
-    return position
+    name = step.command.partition(" ")[0]
+    one = specification.commands[name]
+    is_free = one.chooses or one.begins_board or one.ends
+    is_had = one.is_setting or name in specification.forms
+    return _AnsweredCommand(
+        step,
+        one,
+        is_settled=not is_underspecified(engine, step.command),
+        is_exact=is_exact(step.command, specification),
+        builds=one.is_known and one.sets_up and is_had and not is_free,
+        reply=reply_of(engine.handle(step.command)),
+        position=engine.session.game.position,
+    )
 
 
 # --- a scene's image ---------------------------------------------------------------------------
 
 
-class _Image(NamedTuple):
-    lines: list[str]
-    tests: int
-
-
-_NONE = _Image([], 0)
-
-
-def _translate(
-    scene: _VariantScene, kind: str, number: int, specification: Specification, random: Random
-) -> _Image:
-    fits = kind not in specification.unfit
-    change = scene.start.draw(kind, random) if fits else None
-    if change is None:
-        return _NONE
-    opening, plain = (scene.start.opening(scene.settings, one) for one in (change, UNCHANGED))
-    stage = _VariantStage(specification, scene, opening, number, differs=opening != plain)
-    commands = _commands(scene, change, random)
-    for asked, command in zip(scene.commands, commands, strict=True):
-        if not stage.play(asked, command, change):
-            break
-    if not stage.kept:
-        return _NONE
-    first = scene.commands[0].step.line
-    return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
-
-
-def _commands(scene: _VariantScene, change: Transformation, random: Random) -> list[str]:
-    """Return what is sent for each command of the scene."""
-    commands = [one.step.command for one in scene.commands]
-    if change.kind == ORDER:
-        return reorder(commands, random)
-    return [scene.start.command(command, change) for command in commands]
-
-
-class _VariantStage:
+class _Image:
     """The image of a scene while it is made, on an engine of the oracle."""
 
     def __init__(
         self,
         specification: Specification,
-        scene: _VariantScene,
-        opening: list[str],
+        engine: Engine,
+        start: Beginning,
         number: int,
         *,
         differs: bool,
     ) -> None:
-        self._engine = specification.reference_engine(scene.folder)
-        for command in opening:
-            self._engine.handle(command)
         self._specification = specification
-        self._start = scene.start
+        self._engine = engine
+        self._start = start
         self._number = number
         self._differs = differs  # from the original, in what was sent so far
         self._pending: list[str] = []  # what is needed if a test follows
-        self.kept: list[str] = []
+        self.lines: list[str] = []
         self.tests = 0
 
     def play(self, entry: _AnsweredCommand, command: str, change: Transformation) -> bool:
         """Take the next command; return whether what follows is still known."""
-        builds = _builds(entry, self._specification)
         if not self._start.allows(self._engine, command):
             return False
-        if not builds and not is_exact(entry.step.command, self._specification):
+        if not entry.builds and not entry.is_exact:
             return entry.properties.is_known and entry.properties.asks  # others may do anything
         self._differs = self._differs or command != entry.step.command
         got = _ask(self._engine, entry.step._replace(command=command), self._specification)
         settled = entry.is_settled and got.is_settled and entry.reply.ok is got.reply.ok
         known = settled and got.reply.ok  # what is refused in both does nothing
         alike = change.kind != ORDER or got.position == entry.position  # not so between two plays
-        if (
-            known
-            and alike
-            and _is_test(entry)
-            and is_exact(entry.step.command, self._specification)
-        ):
-            self._keep(entry, command, got.reply, builds=builds)
-        elif builds and known:
-            self._pending.append(command)
-        return settled or not builds
-
-    def _keep(self, entry: _AnsweredCommand, command: str, reply: Reply, *, builds: bool) -> None:
-        if not self._differs or entry.properties.names_file:
-            self._pending += [command] * builds
-            return
-        wanted = expression(command, reply, self._specification)
-        test = f"{entry.step.line * 10 + self._number} {command}"
-        self.kept += [*self._pending, test, f"#? [{wanted}]"]
-        self._pending = []
-        self.tests += 1
+        if not (known and alike and entry.is_reliable_test):
+            self._pending += [command] * (entry.builds and known)
+        elif not self._differs or entry.properties.names_file:
+            self._pending += [command] * entry.builds
+        else:
+            wanted = expression(command, got.reply, self._specification)
+            test = f"{entry.step.line * 10 + self._number} {command}"
+            self.lines += [*self._pending, test, f"#? [{wanted}]"]
+            self._pending = []
+            self.tests += 1
+        return settled or not entry.builds
 
 
-def _builds(entry: _AnsweredCommand, specification: Specification) -> bool:
-    """Whether what follows depends on a command that all have, and is known after it."""
-    properties, name = entry.properties, entry.step.command.partition(" ")[0]
-    is_free = properties.chooses or properties.begins_board or properties.ends
-    is_had = properties.is_setting or name in specification.forms
-    return properties.is_known and properties.sets_up and is_had and not is_free
+def _translate(
+    scene: _VariantScene,
+    number: int,
+    specification: Specification,
+    folder: str,
+    random: Random,
+) -> tuple[int, list[str]]:
+    """Return the number of tests in an image of a scene, and its lines, if it has tests.
 
-
-def _is_test(entry: _AnsweredCommand) -> bool:
-    """Whether it is a test that may be relied on."""
-    pattern = entry.step.pattern
-    unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
-    return entry.step.is_test and not unreliable
+    ``number``: the place of the kind of change in :data:`KINDS`.
+    """
+    kind, start = KINDS[number], scene.start
+    change = None if kind in specification.unfit else start.draw(kind, random)
+    if change is None:
+        return 0, []
+    opening, plain = (start.opening(scene.settings, one) for one in (change, UNCHANGED))
+    engine = specification.reference_engine(folder)
+    for command in opening:
+        engine.handle(command)
+    image = _Image(specification, engine, start, number, differs=opening != plain)
+    commands = [one.step.command for one in scene.commands]
+    if change.kind == ORDER:
+        commands = reorder(commands, random)
+    else:
+        commands = [start.command(command, change) for command in commands]
+    for asked, command in zip(scene.commands, commands, strict=True):
+        if not image.play(asked, command, change):
+            break
+    if not image.lines:
+        return 0, []
+    first = scene.commands[0].step.line
+    return image.tests, [f"# From line {first}: {change}.", *opening, *image.lines]

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from harness.archives import archive, archive_streams
 from harness.assignments import contents, public_tests
 from harness.assignments.assignment import Assignment
-from harness.assignments.workspace import InspectedArchive
 from harness.grading.records import CheckLog
 from harness.text import number_of, one_line
 
@@ -265,7 +264,7 @@ def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:
 # --- the log in an archive -----------------------------------------------------------------------
 
 
-def read_log(inspection: InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
+def read_log(inspection: contents.InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
     """Return what the log in an archive shows, read with the digests of the files beside it."""
     name = assignment.files.log
     if not name:

@@ -20,7 +20,6 @@ from harness.archives import archive, archive_streams, reading
 from harness.archives.archive_streams import MIB, IntakeLimits, Meter, mend_name
 from harness.assignments import contents
 from harness.assignments.assignment import Assignment
-from harness.assignments.workspace import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.ingest import csv_source
 from harness.grading.ingest.log_evidence import read_log
@@ -423,6 +422,7 @@ def receive(
     if not entry.files:
         return submission._replace(refused="Nothing was submitted.")
     refusals: list[str] = []
+    course = assignment.engine.overlay
     for index, file in reversed(list(enumerate(entry.files))):
         submission = submission._replace(name=file.name, time=file.time, late=file.late)
         name, odd = file.name, ""
@@ -433,10 +433,12 @@ def receive(
             else:
                 sha256 = store.keep(file.path)
             path = str(store.path(sha256))
-            inside = inspect_archive(path, assignment, name)
+            inside = contents.inspect_archive(path, assignment, name)
             if not set(inside.found.kept) - {assignment.files.log}:
                 raise ArchiveError(contents.describe_empty(inside.found, assignment))
-            remarks = [odd, *_remarks(inside, assignment, path, overlay)]
+            remarks = [odd, *inside.remarks, *contents.remarks(inside.found, course)]
+            if overlay:
+                remarks += contents.describe_changes(path, inside.found, course, overlay)
             log = read_log(inside, assignment, path)
         except ArchiveError as error:
             what = "folder" if file.path.is_dir() else "file"
@@ -490,13 +492,3 @@ def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, st
     within = "" if archive.place(names, form).root else f"{form}/"
     sha256 = store.keep_folder(folder, {name: within + name for name in names})
     return sha256, f"left out, links and the like: {', '.join(odd)}" if odd else ""
-
-
-def _remarks(
-    inspection: InspectedArchive, assignment: Assignment, path: str, overlay: Path | None
-) -> Iterable[str]:
-    name = assignment.engine.overlay
-    yield from inspection.remarks
-    yield from contents.remarks(inspection.found, name)
-    if overlay and (changed := changes(path, inspection.found, name, overlay)):
-        yield contents.describe_changed_copy(changed)

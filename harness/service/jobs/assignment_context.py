@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from harness.assignments.needs import with_python
 from harness.errors import HarnessError, ReadingFailedError
-from harness.grading import SET_ASIDE, grade
+from harness.grading import SET_ASIDE
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
 from harness.grading.ingest.sources import receive
@@ -31,7 +31,7 @@ class AssignmentContext(NamedTuple):
     settings: Settings
     database: Database
     assigned: CourseAssignment
-    options: grade.GradeOptions  # as for a check: public case files alone
+    options: attempt_plan.GradeOptions  # as for a check: public case files alone
     ledger: Ledger
     store: Store
     private: Path  # the folder of private case files
@@ -62,9 +62,9 @@ class AssignmentContext(NamedTuple):
             NotSetUpError: nobody has uploaded it, or the assignment lacks something else.
         """
         own_files.require_set_up(self.settings, self.assigned)
-        return grade.overlay(self.options)
+        return self.options.course_folder()
 
-    def plan_public_tests(self, entry: StudentSubmissions) -> grade.GradingPlan:
+    def plan_public_tests(self, entry: StudentSubmissions) -> attempt_plan.GradingPlan:
         """Take in what one person submitted, and plan its runs of the public case files.
 
         Raises:
@@ -75,9 +75,9 @@ class AssignmentContext(NamedTuple):
         if submission.unread:
             raise ReadingFailedError(submission.unread)
         cases = attempt_plan.read_cases(assignment)
-        return grade.plan_attempts(self.options, self.ledger, [submission], cases)
+        return attempt_plan.plan_attempts(self.options, self.ledger, [submission], cases)
 
-    def options_of(self, grading: Grading) -> grade.GradeOptions:
+    def options_of(self, grading: Grading) -> attempt_plan.GradeOptions:
         """Return the options of a grading."""
         files = sorted(path for path in self.private.glob("*") if path.is_file())
         return self.options._replace(
@@ -112,7 +112,7 @@ def open_assignment(
         ledger.naming_errors(),
     ):
         overlay = made / "overlay"
-        options = grade.GradeOptions(
+        options = attempt_plan.GradeOptions(
             assignment=found,
             source=None,
             output=made,

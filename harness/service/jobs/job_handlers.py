@@ -12,12 +12,13 @@ from harness import file_system
 from harness.errors import HarnessError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
+from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
 from harness.grading.attempts.orders import GradingListener
 from harness.grading.exports import exporters
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.sheet import Filled
 from harness.grading.exports.showing import feedback
-from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
+from harness.grading.grade import GradingOutcome
 from harness.grading.ingest.sources import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import Attempt, ClassResult, Graded, StudentSubmissions, SubmittedFile
@@ -61,8 +62,8 @@ def check(context: AssignmentContext, job: records.Job) -> None:
         raise TargetDeletedError("the upload no longer exists")
     found = None
     if upload.run:  # what another worker planned that did not come to the end, if it still holds
-        former = grade.load_last_plan(context.ledger, upload.run)
-        found = None if grade.is_outdated(context.options, former) else former
+        former = attempt_plan.load_last_plan(context.ledger, upload.run)
+        found = None if attempt_plan.is_outdated(context.options, former) else former
     if found is None:
         own = roster.entry(upload.key, [one for one in members if one.key in owners])
         file = submissions.make_submitted_file(context.store, upload)
@@ -115,7 +116,7 @@ def _load(
     context: AssignmentContext, job: records.Job
 ) -> tuple[records.Grading, GradeOptions, GradingPlan]:
     grading = context.find_grading(job)
-    plan = grade.load_last_plan(context.ledger, grading.run)
+    plan = attempt_plan.load_last_plan(context.ledger, grading.run)
     return grading, context.options_of(grading), plan
 
 
@@ -134,11 +135,11 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
     cases = attempt_plan.cases(options.assignment, named)
     if options.images:
         cases += attempt_plan.images(options.assignment, cases, context.ledger.seed)
-    found = grade.plan_attempts(options, context.ledger, received, cases)
+    found = attempt_plan.plan_attempts(options, context.ledger, received, cases)
     with context.database.changing() as db:
         used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
         uploads.GRADINGS.change(db, used, id=grading.id)
-        for key in grade.by_key(found.attempts):
+        for key in found.by_key():
             queue.put(
                 db, records.Job("", records.GRADE, job.assignment, grading.id, key, due=job.due)
             )
@@ -151,7 +152,7 @@ def run_one(context: AssignmentContext, job: records.Job) -> None:
         submissions=tuple(one for one in plan.submissions if one.key == job.key),
         attempts=tuple(one for one in plan.attempts if one.key == job.key),
     )
-    if grade.is_outdated(options, own):
+    if attempt_plan.is_outdated(options, own):
         raise OutdatedError(
             "the assignment, its case files or the harness has changed since this grading was"
             " begun: begin another one"

@@ -10,6 +10,7 @@ from harness import file_system
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.grading import grade
+from harness.grading.attempts import attempt_plan
 from harness.grading.marks.regrading import MarkChange
 from harness.service.courses import gradings, own_files, point_weights
 from harness.service.courses.making import private_folder
@@ -216,7 +217,7 @@ def preview(context: AssignmentContext, job: Job) -> None:
     made = own_files.assignment_of(context.settings, context.assigned)
     then = point_weights.apply_weights(made, own.weights).marks
     options = options._replace(assignment=options.assignment._replace(marks=then))
-    found = grade.load_last_plan(context.ledger, last.run)
+    found = attempt_plan.load_last_plan(context.ledger, last.run)
     changes = grade.update_marks(options, context.ledger, found, is_preview=True).changes
     told = (PreviewedChange(one.key, names(one), str(one)) for one in changes)
     own.write(PreviewResult(tuple(told), len(found.submissions)))

@@ -16,6 +16,7 @@ from pathlib import Path
 from harness import file_system
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade, tournament
+from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.records import Marks, Submission, decimal
 from harness.match.pages import INDEX
@@ -157,7 +158,7 @@ def hold(context: AssignmentContext, job: Job) -> None:
         HarnessError: the tournament failed.
     """
     grading = context.find_grading(job)
-    plan = grade.load_last_plan(context.ledger, grading.run)
+    plan = attempt_plan.load_last_plan(context.ledger, grading.run)
     folder = folder_in(context.settings, grading)
     means = grade.grading_context(context.options_of(grading), plan)
     units = [
