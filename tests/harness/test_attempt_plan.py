@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.assignments.assignment import MarkPart, find
+from harness.assignments.assignment import Assignment, MarkPart, find
 from harness.errors import CaseError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import GradeOptions
@@ -81,7 +81,9 @@ def test_a_mistake_in_a_private_case_file_is_told_before_anything_runs(here):
     assert str(refused.value).startswith("one/a.gtp:6: found a second pattern for one command")
 
 
-def test_what_speaks_gtp_is_known_by_what_it_was_before_there_were_protocols():
+def test_what_speaks_gtp_is_known_by_what_it_was_before_there_were_protocols(
+    monkeypatch, tmp_path
+):
     own = find("go-scoring")
     parts = [own.archive.folder, own.engine, own.build, own.adapter]
     limits = {name: value for name, value in own.limits._asdict().items() if name != "thinking"}
@@ -91,7 +93,8 @@ def test_what_speaks_gtp_is_known_by_what_it_was_before_there_were_protocols():
         return hashlib.sha256(canonical_json.dumps(value).encode()).hexdigest()
 
     for protocol, more in (("gtp", []), ("lines", ["lines", ""])):
-        options = GradeOptions(own._replace(protocol=protocol), None, Path())
+        monkeypatch.setattr(Assignment, "protocol", protocol)
+        options = GradeOptions(own, None, Path(), overlay=tmp_path)
         (attempt,) = attempt_plan.attempts(
             options, [Submission("ada", ())], attempt_plan.read_cases(own)[:1]
         )
