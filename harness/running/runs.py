@@ -17,10 +17,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from harness.engine import launch
-from harness.engine.engine_session import EngineSession
-from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
-from harness.options import SANDBOXES, Limits, Options
+from harness.options import GTP, SANDBOXES, Limits, Options
 from harness.processes import processors
 from harness.reading import casefile, pattern
 from harness.reading.dialect import Dialect, find_dialect
@@ -161,9 +159,15 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
         command_properties=command_properties,
-        protocol=_protocol(options.protocol),
-        session=_session(options.translate),
     )
+    if options.protocol != GTP:
+        from harness.engine.protocols import find_protocol
+
+        setting = setting._replace(protocol=find_protocol(options.protocol))
+    if options.translate:
+        from harness.engine import translation
+
+        setting = setting._replace(session=translation.sessions_of(options.translate))
     sandbox = sandbox_for(options, suite.cases, command_properties, is_proven=is_proven)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     collector = _ResultCollector(suite.cases, options, on_progress, on_file, on_test)
@@ -197,23 +201,6 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
     if is_interrupted:
         raise Interrupted(result)
     return result
-
-
-def _protocol(name: str) -> Protocol:
-    if name == GTP.name:
-        return GTP
-    from harness.engine.protocols import find_protocol
-
-    return find_protocol(name)
-
-
-def _session(table: str) -> Callable[..., EngineSession]:
-    """Return what begins conversations; ``table``: the file of a translation, "" for none."""
-    if not table:
-        return EngineSession
-    from harness.engine import translation
-
-    return translation.sessions_of(table)
 
 
 def _not_judged(results: Sequence[FileResult], dialect: Dialect) -> Iterator[str]:
