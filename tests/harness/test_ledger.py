@@ -288,7 +288,7 @@ import sys
 from pathlib import Path
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger, PlannedAttempt
-from tests.harness.test_ledger import ROW, RUN
+from tests.harness.test_ledger import ROW, RUN, finish
 ledger = Ledger(places.of(sys.argv[1], Path(sys.argv[2])))
 with ledger.naming_errors():
     bases = [f"{i:05}" for i in range(2000)]
