@@ -72,7 +72,7 @@ def _run(arguments: argparse.Namespace) -> int:
     print(f"Written to {saved.name}, and its key to {saved.key}")
     if not checked:
         print("Nobody checked whether these rows were edited.")
-    return ExitCode.FAILED if saved.lost else ExitCode.OK
+    return ExitCode.FAILED if any(one.lost for one in saved.tables) else ExitCode.OK
 
 
 def _list(texts: list[str]) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -101,44 +101,40 @@ def twins(submissions: Mapping[str, Files], course: Iterable[Files] = ()) -> tup
     """
     known: dict[str, tuple[str, int]] = {}
     read = {key: _read(files, known) for key, files in submissions.items()}
-    given = {one.tokens for files in course for one in _read(files, known)}
-    shared = given | _starters(read.values())
-    own = {key: _own(files, shared) for key, files in read.items()}
+    # What the course gives out, and what most of the class has.
+    shared = {one.tokens for files in course for one in _read(files, known)}
+    counts = Counter(one for files in read.values() for one in {each.tokens for each in files})
+    most = max(_STARTER, len(read) // 2 + 1)
+    shared |= {digest for digest, count in counts.items() if count >= most}
+    own = {
+        key: [one for one in files if one.tokens not in shared and one.size >= _FEW_TOKENS]
+        for key, files in read.items()
+    }
     groups: dict[tuple[str, ...], list[str]] = {}
     for key, files in own.items():
         groups.setdefault(tuple(sorted(one.tokens for one in files)), []).append(key)
-    return tuple(
-        _twins(sorted(keys), own) for same, keys in groups.items() if same and len(keys) > 1
-    )
+    found = []
+    for digests, keys in groups.items():
+        if digests and len(keys) > 1:
+            keys.sort()
+            bytes_of = {tuple(sorted(one.exact for one in own[key])) for key in keys}
+            names = tuple(one.name for one in own[keys[0]])
+            found.append(Twins(tuple(keys), len(bytes_of) == 1, names))
+    return tuple(found)
 
 
 def _read(files: Files, cache: dict[str, tuple[str, int]]) -> list[_File]:
-    return [_file(name, content, cache) for name, content in files.items() if is_program(name)]
-
-
-def _file(name: str, content: bytes, cache: dict[str, tuple[str, int]]) -> _File:
     """Return what is to be compared; ``cache``: that of files read before, by their digests."""
-    exact = hashlib.sha256(content).hexdigest()
-    kind = PurePosixPath(name).suffix + exact
-    if kind not in cache:
-        found = tokens(name, content)
-        text = "\n".join(found).encode("utf-8", "replace")
-        cache[kind] = hashlib.sha256(text).hexdigest(), len(found)
-    digest, size = cache[kind]
-    return _File(digest, exact, name, size)
-
-
-def _starters(class_: Collection[Iterable[_File]]) -> set[str]:
-    """Return the files that most of the class has."""
-    counts = Counter(digest for files in class_ for digest in {one.tokens for one in files})
-    most = max(_STARTER, len(class_) // 2 + 1)
-    return {digest for digest, count in counts.items() if count >= most}
-
-
-def _own(files: Iterable[_File], shared_tokens: Collection[str]) -> list[_File]:
-    return [one for one in files if one.tokens not in shared_tokens and one.size >= _FEW_TOKENS]
-
-
-def _twins(keys: list[str], files: Mapping[str, list[_File]]) -> Twins:
-    bytes_of = {tuple(sorted(one.exact for one in files[key])) for key in keys}
-    return Twins(tuple(keys), len(bytes_of) == 1, tuple(one.name for one in files[keys[0]]))
+    read = []
+    for name, content in files.items():
+        if not is_program(name):
+            continue
+        exact = hashlib.sha256(content).hexdigest()
+        kind = PurePosixPath(name).suffix + exact
+        if kind not in cache:
+            found = tokens(name, content)
+            text = "\n".join(found).encode("utf-8", "replace")
+            cache[kind] = hashlib.sha256(text).hexdigest(), len(found)
+        digest, size = cache[kind]
+        read.append(_File(digest, exact, name, size))
+    return read

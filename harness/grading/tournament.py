@@ -23,7 +23,7 @@ from harness.grading.attempts.orders import GradingContext, bench_of
 from harness.grading.records import Submission, decimal
 from harness.match import pages
 from harness.match.game import Arbiter
-from harness.match.records import Game, Match, Player, Rules
+from harness.match.records import Match, Player, Rules
 from harness.match.referee import check
 from harness.match.standings import Standings
 from harness.match.tournament import SWISS, Journal, MatchResult, Schedule, Tournament
@@ -154,8 +154,19 @@ def write(
     found, keys = Standings(result), [one.key for one in competitors(submissions)]
     report_files.try_to_write_into(str(output))
     pages.report(str(output), found)
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    head = ["student", "rank", "won", "drawn", "lost", "elo"]
+    rows.writerow([*head, *(["points"] if options.points else [])])
+    for row in found.ranked:
+        rank = found.ranks[row.place]
+        worth = Fraction(0)
+        if row.score.wins:
+            worth = rank_points(rank, len(found.rows), options.points)
+        cells = [keys[row.place], rank, *row.score, round(row.rating.elo)]
+        rows.writerow([*cells, *([decimal(worth)] if options.points else [])])
     table = output / TABLE
-    report_files.write(str(table), [_table(found, keys, options.points)])
+    report_files.write(str(table), [text.getvalue()])
     for place, key in enumerate(keys):
         own = output / STUDENTS / key
         report_files.try_to_write_into(str(own))
@@ -163,19 +174,6 @@ def write(
         games = tuple(one for one in seen.result.games if place in one.plan.players)
         pages.write_pages(str(own), seen, games, "Tournament")
     return table
-
-
-def _table(standings: Standings, keys: Sequence[str], points: Fraction) -> str:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    head = ["student", "rank", "won", "drawn", "lost", "elo"]
-    rows.writerow([*head, *(["points"] if points else [])])
-    for row in standings.ranked:
-        rank = standings.ranks[row.place]
-        own = [keys[row.place], rank, *row.score, round(row.rating.elo)]
-        worth = rank_points(rank, len(standings.rows), points) if row.score.wins else Fraction(0)
-        rows.writerow([*own, *([decimal(worth)] if points else [])])
-    return text.getvalue()
 
 
 def rank_points(rank: int, players: int, points: Fraction) -> Fraction:
@@ -190,14 +188,12 @@ def of_student(result: MatchResult, standings: Standings, place: int) -> Standin
         Player(player.name if one == place else f"No. {order.index(one) + 1}", "")
         for one, player in enumerate(result.match.players)
     )
-    games = tuple(_scrub(game, place) for game in result.games)
+    games = []
+    for game in result.games:
+        black, white = game.plan.players
+        claims = game.claims[0] if place == black else "", game.claims[1] if place == white else ""
+        loser = (None, white, black)[game.winner]
+        detail = game.detail if loser == place else ""
+        games.append(game._replace(detail=detail, claims=claims))
     match = result.match._replace(players=players)
-    return Standings(result._replace(match=match, games=games, unplayed=()))
-
-
-def _scrub(game: Game, place: int) -> Game:
-    """Return a game without what another one's program wrote."""
-    black, white = game.plan.players
-    claims = game.claims[0] if place == black else "", game.claims[1] if place == white else ""
-    loser = (None, white, black)[game.winner]
-    return game._replace(detail=game.detail if loser == place else "", claims=claims)
+    return Standings(result._replace(match=match, games=tuple(games), unplayed=()))

@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from harness.grading.ledger.ledger import BuildRow, FinishedRun
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 
 KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)]
@@ -27,3 +28,11 @@ def execute(place, *statements):
     with psycopg.connect(place.address, autocommit=True) as db:
         cursors = [db.execute(statement) for statement in statements]
         return cursors[-1].fetchall() if cursors[-1].description else []
+
+
+def finish(ledger, basis, token, row, number, last):
+    return ledger.finish_all(token, [FinishedRun(basis, row, number, last)])
+
+
+def set_build(ledger, *row):
+    return ledger.finish_all("", [], [BuildRow(*row)])

@@ -150,7 +150,7 @@ def search(monkeypatch, tmp_path):
     monkeypatch.setattr(wrong_answers, "Piped", lambda *_: SimpleNamespace(close=bool))
     monkeypatch.setattr(wrong_answers, "Fuzzer", MadeFuzzer)
 
-    def search(built: Build | None) -> wrong_answers.AuditFindings:
+    def search(built: Build | None) -> tuple[Audited, dict[str, str]]:
         bench = SimpleNamespace(furnish=lambda *_: nullcontext((tmp_path, built)))
         monkeypatch.setattr(wrong_answers, "bench_of", lambda *_: bench)
         grading = GradingContext(assignments.find("go-scoring"), None, "off", (), 0.0, 1)
@@ -162,12 +162,13 @@ def search(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("built", [None, Build(ok=True)])
 def test_a_submission_is_asked_for_as_long_as_there_is_time(built, search):
-    found = search(built)
+    found, files = search(built)
     assert (found.conversations, found.unsure, found.trouble) == (5, 2, "")
-    ((wrong, files),) = found.cases
+    (wrong,) = found.wrong
     assert (wrong.command, wrong.right, wrong.found) == ("score", "B+3", "0")
-    assert [name for name, _ in files] == [wrong.file]
+    assert list(files) == [wrong.file]
 
 
 def test_a_submission_that_cannot_be_built_is_not_asked(search):
-    assert search(Build(ok=False, message="make failed")) == (0, 0, (), "make failed")
+    found, files = search(Build(ok=False, message="make failed"))
+    assert (found[3:], files) == ((0, 0, (), "make failed", True), {})

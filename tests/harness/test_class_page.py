@@ -115,7 +115,12 @@ def test_who_is_new_in_a_group_and_has_no_mark_is_named():
 def page_of(result) -> str:
     views = Views(specification("go-scoring"), PLACE)
     seen = {
-        one.submission.key: tuple(exports._summarize_cases(one, views)) for one in result.graded
+        one.submission.key: [
+            exports.CaseSummary(each, views.of(each.result, each.case, each.path))
+            for each in one.attempts
+            if each.result
+        ]
+        for one in result.graded
     }
     return "".join(class_page(result, [], seen))
 

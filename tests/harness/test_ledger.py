@@ -47,7 +47,7 @@ from harness.records import (
 )
 from harness.work import canonical_json, records
 from harness.work.records import PLACE, Measurements
-from tests.harness.ledgers import KINDS, execute, place_of
+from tests.harness.ledgers import KINDS, execute, finish, place_of, set_build
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = ResultRow("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
@@ -82,7 +82,7 @@ def test_an_attempt_waits_is_leased_and_done(ledger):
     assert states(ledger) == ["waiting"] * 4
     token = ledger.lease(BASES[:2])
     assert states(ledger) == ["leased"] * 2 + ["waiting"] * 2
-    assert ledger.finish(BASES[0], token, ROW, 1, last=True)
+    assert finish(ledger, BASES[0], token, ROW, 1, last=True)
     ledger.release(token)
     assert states(ledger) == ["done"] + ["waiting"] * 3
     assert ledger.results(BASES[0]) == [("{}", "{}")]
@@ -90,7 +90,7 @@ def test_an_attempt_waits_is_leased_and_done(ledger):
 
 def test_many_results_are_written_at_once_each_once_and_those_alone_that_are_leased(ledger):
     token = ledger.lease(BASES[:3])
-    ledger.finish(BASES[0], token, ROW, 1, last=True)
+    finish(ledger, BASES[0], token, ROW, 1, last=True)
     other = ROW._replace(result="other")
     runs = [FinishedRun(basis, other, 1, True) for basis in (*BASES, BASES[1])]
     assert not ledger.finish_all(token, runs)
@@ -103,14 +103,14 @@ def test_many_results_are_written_at_once_each_once_and_those_alone_that_are_lea
 
 def test_builds_are_written_with_the_results_and_what_is_known_stays(ledger):
     token = ledger.lease(BASES)
-    ledger.set_build("known", "first", 1.0)
+    set_build(ledger, "known", "first", 1.0)
     builds = [
         BuildRow(*one) for one in (("known", "later", 1.0), ("b", "1", 1.0), ("b", "2", 1.0))
     ]
     run = FinishedRun(BASES[0], ROW, 1, last=False)
     assert ledger.finish_all(token, [run], builds)
     assert (ledger.build("known"), ledger.build("b")) == ("first", "1")
-    assert (states(ledger)[0], ledger.runs(BASES[0])) == ("leased", 1)
+    assert (states(ledger)[0], len(ledger.results(BASES[0]))) == ("leased", 1)
     ledger.check()
 
 
@@ -128,7 +128,7 @@ def test_without_the_lease_nothing_is_written(ledger):
     token = ledger.lease(BASES)
     ledger.release(token)
     ledger.lease(BASES)
-    assert not ledger.finish(BASES[0], token, ROW, 1, last=True)
+    assert not finish(ledger, BASES[0], token, ROW, 1, last=True)
     assert ledger.results(BASES[0]) == []
 
 
@@ -139,11 +139,11 @@ def test_an_interrupt_within_a_statement_keeps_no_lease(ledger, place):
         raise KeyboardInterrupt
 
     token = ledger.lease(BASES)
-    ledger.finish(BASES[0], token, ROW, 1, last=True)
+    finish(ledger, BASES[0], token, ROW, 1, last=True)
     engine = ledger.db.engine
     event.listen(engine, "do_execute", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        ledger.finish(BASES[1], token, ROW, 1, last=True)
+        finish(ledger, BASES[1], token, ROW, 1, last=True)
     event.remove(engine, "do_execute", interrupt)
     ledger.release(token)
     with closing(Ledger(place)) as other:
@@ -152,7 +152,7 @@ def test_an_interrupt_within_a_statement_keeps_no_lease(ledger, place):
 
 def test_planning_again_changes_nothing(ledger):
     token = ledger.lease(BASES)
-    ledger.finish(BASES[0], token, ROW, 1, last=True)
+    finish(ledger, BASES[0], token, ROW, 1, last=True)
     second = ledger.begin(RUN)
     ledger.plan(second, ATTEMPTS[:2])
     assert states(ledger)[0] == "done"
@@ -161,9 +161,9 @@ def test_planning_again_changes_nothing(ledger):
 
 def test_a_second_run_stands_beside_the_first(ledger):
     token = ledger.lease(BASES)
-    ledger.finish(BASES[0], token, ROW, 1, last=False)
+    finish(ledger, BASES[0], token, ROW, 1, last=False)
     assert states(ledger)[0] == "leased"
-    ledger.finish(BASES[0], token, ROW._replace(result="second"), 2, last=True)
+    finish(ledger, BASES[0], token, ROW._replace(result="second"), 2, last=True)
     assert [text for text, _ in ledger.results(BASES[0])] == ["{}", "second"]
     assert states(ledger)[0] == "done"
 
@@ -174,7 +174,7 @@ def test_a_fault_is_tried_again_and_then_recorded(ledger):
     assert ledger.states(BASES[:1])[BASES[0]] == ("leased", 1, "the disk is full")
     ledger.record_error(BASES[0], token, "the disk is full", most=2)
     assert states(ledger)[0] == "fault"
-    assert not ledger.finish(BASES[0], token, ROW, 1, last=True)
+    assert not finish(ledger, BASES[0], token, ROW, 1, last=True)
     ledger.lease(BASES)  # the next call of the command
     assert ledger.states(BASES[:1])[BASES[0]] == ("leased", 0, "")
 
@@ -187,9 +187,9 @@ def test_whoever_finishes_something_renews_the_lease_once_in_a_minute(
     monkeypatch.setattr(ledger_module, "time", now)
     monkeypatch.setattr(ledger_module.places, "now", lambda _: now.time())
     token = ledger.lease(BASES[:2])
-    ledger.renew(token)
+    ledger.finish_all(token, [])
     now.monotonic, now.time = (lambda: 100.0 + pause), (lambda: 5000.0 + pause)
-    assert ledger.finish(BASES[0], token, ROW, 1, last=True)
+    assert finish(ledger, BASES[0], token, ROW, 1, last=True)
     query = select(ATTEMPT.c.until).where(ATTEMPT.c.basis == BASES[1])
     assert ledger.db.execute(query).scalar() == 8600.0 + (pause if is_renewed else 0.0)
 
@@ -198,8 +198,8 @@ def test_the_figures_of_many_attempts_are_those_of_the_runs_that_count(ledger):
     token = ledger.lease(BASES)
     for basis, number in ((BASES[0], 1), (BASES[2], 1), (BASES[2], 2)):
         figures = f"{basis} {number}"
-        ledger.finish(basis, token, ROW._replace(figures=figures), number, last=number == 2)
-    ledger.finish(BASES[3], token, ROW, 1, last=True)
+        finish(ledger, basis, token, ROW._replace(figures=figures), number, last=number == 2)
+    finish(ledger, BASES[3], token, ROW, 1, last=True)
     ledger.release(token)
     ledger.withdraw(BASES[3:], "why")
     found = ledger.figures([*BASES, "unheard of"])
@@ -209,20 +209,20 @@ def test_the_figures_of_many_attempts_are_those_of_the_runs_that_count(ledger):
 def test_of_many_builds_the_last_one_counts(ledger):
     """Each has the first one's name and a number; by their names, 10 comes before 2."""
     for number in range(12):
-        ledger.set_build("", f"build {number}", 1.0)
+        set_build(ledger, "", f"build {number}", 1.0)
         assert ledger.build("") == f"build {number}"
         token = ledger.lease(BASES[:1])
-        ledger.finish(BASES[0], token, ROW, ledger.runs(BASES[0]) + 1, last=True)
+        finish(ledger, BASES[0], token, ROW, len(ledger.results(BASES[0])) + 1, last=True)
         ledger.release(token)
         ledger.withdraw(BASES[:1], "why")
         assert ledger.build("") is None
 
 
 def test_what_is_done_is_never_leased_again(ledger):
-    ledger.finish(BASES[0], ledger.lease(BASES), ROW, 1, last=True)
+    finish(ledger, BASES[0], ledger.lease(BASES), ROW, 1, last=True)
     ledger.lease(BASES)
     assert states(ledger) == ["done"] + ["leased"] * 3
-    assert [ledger.runs(basis) for basis in BASES] == [1, 0, 0, 0]
+    assert [len(ledger.results(basis)) for basis in BASES] == [1, 0, 0, 0]
 
 
 # --- several processes ---
@@ -270,7 +270,7 @@ def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger, pl
     assert states(ledger) == ["leased"] * 4
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    assert ledger.finish(BASES[0], ledger.lease(BASES), ROW, 1, last=True)
+    assert finish(ledger, BASES[0], ledger.lease(BASES), ROW, 1, last=True)
 
 
 def test_a_lease_of_another_machine_holds_until_it_runs_out(ledger, place):
@@ -288,7 +288,7 @@ import sys
 from pathlib import Path
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger, PlannedAttempt
-from tests.harness.test_ledger import ROW, RUN
+from tests.harness.test_ledger import ROW, RUN, finish
 ledger = Ledger(places.of(sys.argv[1], Path(sys.argv[2])))
 with ledger.naming_errors():
     bases = [f"{i:05}" for i in range(2000)]
@@ -297,7 +297,7 @@ with ledger.naming_errors():
     left = [b for b, state in ledger.states(bases).items() if state.state != "done"]
     token = ledger.lease(left)
     for basis in left:
-        assert ledger.finish(basis, token, ROW._replace(result=basis), 1, last=True)
+        assert finish(ledger, basis, token, ROW._replace(result=basis), 1, last=True)
         print(basis, flush=True)
 """
 
@@ -398,8 +398,8 @@ def test_runs_cases_and_submissions(ledger):
     assert ledger.cases(run) == cases
     assert ledger.content("1") == b"x\xff"
     assert ledger.submissions(run) == {"a": "A", "b": "B"}
-    ledger.set_build("x", "first", 1.0)
-    ledger.set_build("x", "second", 1.0)
+    set_build(ledger, "x", "first", 1.0)
+    set_build(ledger, "x", "second", 1.0)
     assert (ledger.build("x"), ledger.build("y")) == ("first", None)
 
 

@@ -20,7 +20,7 @@ from harness.grading.ledger import ledger_server, places, salvage
 from harness.grading.ledger.ledger import Ledger, PlannedAttempt
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from tests.harness import small_class, test_ledger_damage
-from tests.harness.ledgers import KINDS, execute, place_of
+from tests.harness.ledgers import KINDS, execute, finish, place_of
 from tests.harness.spawning import spawn_context
 from tests.harness.test_ledger import ATTEMPTS, BASES, ROW, RUN, WRITER
 from tests.postgresql import PASSWORD, QUOTED
@@ -251,7 +251,7 @@ def grab(place, ready, go, results):
         while (lease := ledger.lease_free(MANY, 3)).bases:
             for basis in lease.bases:
                 row = ROW._replace(result=basis)
-                results.put((basis, ledger.finish(basis, lease.token, row, 1, last=True)))
+                results.put((basis, finish(ledger, basis, lease.token, row, 1, last=True)))
             ledger.release(lease.token)
     results.put(None)
 
@@ -370,7 +370,7 @@ def kill_backends(postgresql, database):
 
 def test_a_lost_connection_returns_leases_and_costs_nothing(ledger, place, postgresql, database):
     token = ledger.lease(BASES)
-    ledger.finish(BASES[0], token, ROW, 1, last=True)
+    finish(ledger, BASES[0], token, ROW, 1, last=True)
     elsewhere = "UPDATE attempt SET owner = 'elsewhere 1 5@b' WHERE state = 'leased'"
     execute(place, elsewhere)  # a machine of whose processes nothing is known here
     with closing(Ledger(place)) as other:
@@ -381,7 +381,7 @@ def test_a_lost_connection_returns_leases_and_costs_nothing(ledger, place, postg
         ledger.naming_errors(),
     ):
         try:
-            ledger.finish(BASES[1], token, ROW, 1, last=True)
+            finish(ledger, BASES[1], token, ROW, 1, last=True)
         finally:
             ledger.release(token)  # as a grading does; it must not hide what happened
     with closing(Ledger(place)) as other:

@@ -27,7 +27,7 @@ def log(text: str | bytes) -> CheckLog:
 
 def show(data: bytes) -> list[str]:
     """Return the lines that a terminal would show."""
-    return list(log_evidence._lines(log_evidence._decode(data)))
+    return list(log_evidence.show_lines(data))
 
 
 # --- real transcripts: a shell, driven as by a student's keyboard, recorded by script

@@ -199,21 +199,10 @@ class Audit:
             )
             with closing(ends):
                 for index, looked in ends:
-                    unit = units[index]
                     if isinstance(looked, jobs.Fault):
-                        broke.append(_broke(unit, looked.message))
+                        broke.append(_broke(units[index], looked.message))
                         continue
-                    found = Audited(
-                        unit.submission.key,
-                        unit.build,
-                        self._seconds,
-                        looked.conversations,
-                        looked.unsure,
-                        tuple(case.wrong for case in looked.cases),
-                        looked.trouble,
-                        confirmed=not looked.cases,
-                    )
-                    files = dict(file for case in looked.cases for file in case.files)
+                    found, files = looked
                     write(self._folder, found, files)
                     if found.confirmed:
                         progress.on_audited(found)

@@ -6,26 +6,22 @@ The submission is unpacked, built and boxed as for its mark; then it gets random
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
 
 from harness import file_system
 from harness.assignments import workspace
 from harness.assignments.assignment import Assignment
-from harness.engine.launch import Launcher
 from harness.errors import EngineError
 from harness.fuzzing import hypothesis_at_home_in
 from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.findings import FuzzFinding, write
 from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.fuzzer import Fuzzer
-from harness.fuzzing.judges import ReplyJudge
 from harness.fuzzing.search import FuzzBudget
 from harness.grading.attempts.orders import GradingContext, bench_of
-from harness.grading.records import WrongAnswer
+from harness.grading.records import Audited, WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs
 from harness.vocabulary.script import BOARDS
@@ -33,22 +29,6 @@ from harness.work.machine import die_with_parent
 from harness.work.records import WorkUnit
 
 _SEED = 0  # all submissions are asked the same
-
-
-class WrongAnswerFiles(NamedTuple):
-    """A wrong answer with its files: the case file, and the boards that it loads."""
-
-    wrong: WrongAnswer
-    files: tuple[tuple[str, str], ...]  # (name, text)
-
-
-class AuditFindings(NamedTuple):
-    """The findings for a submission."""
-
-    conversations: int
-    unsure: int
-    cases: tuple[WrongAnswerFiles, ...]
-    trouble: str = ""  # why nothing could be seen, or why nothing follows from that
 
 
 class Looker:
@@ -69,28 +49,37 @@ class Looker:
         for bench in self._benches:
             bench.close()
 
-    def look(self, unit: WorkUnit, note: jobs.Note) -> AuditFindings:
-        """Look at one submission for as long as there is time."""
+    def look(self, unit: WorkUnit, note: jobs.Note) -> tuple[Audited, dict[str, str]]:
+        """Look at one submission for as long as there is time.
+
+        Return the findings, and the text of each file by its name: the case files that show them,
+        and the boards that these load.
+        """
         die_with_parent(self._parent)
         own = unit.submission
+        nothing = Audited(own.key, unit.build, self._seconds, 0, 0, ())
         furnished = self._benches[0].furnish(Path(own.path), own.root, own.kept, unit.build, note)
         with furnished as (room, built):
             if built and not built.ok:
-                return AuditFindings(0, 0, (), built.message)
+                return nothing._replace(trouble=built.message), {}
             with workspace.workspace() as folder:
                 file_system.make_open(folder / BOARDS)
                 try:
-                    return self._ask_engine(room, folder)
+                    return self._ask_engine(nothing, room, folder)
                 except EngineError as error:
-                    return AuditFindings(0, 0, (), error.message)
+                    return nothing._replace(trouble=error.message), {}
 
-    def _ask_engine(self, room: Path, folder: Path) -> AuditFindings:
+    def _ask_engine(
+        self, nothing: Audited, room: Path, folder: Path
+    ) -> tuple[Audited, dict[str, str]]:
         """Ask the engine; ``folder``: where the files lie that commands name."""
         command, home = self._assignment.start(room)
         place = Path(home) if home else folder
+        case, shown = CaseFile(str(folder / "script.gtp"), (), ()), (str(folder / BOARDS),)
+        turns = cycle(self._benches)
         program = Piped(
             shlex.split(command),
-            self._launchers(room, folder),
+            lambda: next(turns).launcher(case, room, shown),
             self._assignment.limits,
             place,
         )
@@ -101,27 +90,23 @@ class Looker:
             fuzzer = Fuzzer(program, judge, budget, _SEED)
             found = list(fuzzer.findings())
         sure = [one for one in found if is_sure(one, self._assignment)]
-        cases = tuple(self._cases(sure, judge, folder))
-        unsure = fuzzer.unconfirmed + len(found) - len(sure)
-        trouble = "" if found else fuzzer.shortfall
-        return AuditFindings(budget.examples, unsure, cases, trouble)
-
-    def _launchers(self, room: Path, folder: Path) -> Callable[[], Launcher]:
-        """Return what gives the launcher of the next process."""
-        case, shown = CaseFile(str(folder / "script.gtp"), (), ()), (str(folder / BOARDS),)
-        turns = cycle(self._benches)
-        return lambda: next(turns).launcher(case, room, shown)
-
-    def _cases(
-        self, findings: Sequence[FuzzFinding], judge: ReplyJudge, folder: Path
-    ) -> Iterator[WrongAnswerFiles]:
-        """Yield each finding as a case file, with the files beside it."""
-        for number, finding in enumerate(findings, 1):
+        wrong = []
+        files: dict[str, str] = {}
+        for number, finding in enumerate(sure, 1):
             beside = folder / f"finding{number}"
             beside.mkdir()
             name = write(beside, number, finding, judge).name
-            texts = ((path.name, path.read_text("utf-8")) for path in beside.iterdir())
-            yield WrongAnswerFiles(_describe_wrong(name, finding), tuple(sorted(texts)))
+            files |= {path.name: path.read_text("utf-8") for path in beside.iterdir()}
+            seen, causes = finding.difference, tuple(one.sentence for one in finding.mistakes)
+            wrong.append(WrongAnswer(name, seen.command, seen.kind, seen.right, seen.got, causes))
+        findings = nothing._replace(
+            conversations=budget.examples,
+            unsure=fuzzer.unconfirmed + len(found) - len(sure),
+            wrong=tuple(wrong),
+            trouble="" if found else fuzzer.shortfall,
+            confirmed=not wrong,
+        )
+        return findings, files
 
 
 def is_sure(finding: FuzzFinding, assignment: Assignment) -> bool:
@@ -132,9 +117,3 @@ def is_sure(finding: FuzzFinding, assignment: Assignment) -> bool:
     """
     is_refused = finding.difference.got.startswith("?")
     return not finding.is_flaky and not (assignment.adapter and is_refused)
-
-
-def _describe_wrong(name: str, finding: FuzzFinding) -> WrongAnswer:
-    found = finding.difference
-    sentences = tuple(one.sentence for one in finding.mistakes)
-    return WrongAnswer(name, found.command, found.kind, found.right, found.got, sentences)

@@ -20,7 +20,7 @@ import sys
 import tokenize
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -75,24 +75,19 @@ def strip_comments(files: Files) -> dict[str, bytes]:
     """
     found = {}
     for name, content in files.items():
-        clean = _cleaner(name, content)
-        if clean:
-            found[name] = clean(content).encode("utf-8", "surrogateescape")
+        path = PurePosixPath(name)
+        suffix, first = path.suffix.lower(), content.split(b"\n", 1)[0]
+        is_script = first.startswith(b"#!")
+        if suffix == ".py" or (is_script and b"python" in first):
+            text = _python(content)
+        elif suffix in _C:
+            text = _C_TOKENS.sub(_drop_c_comment, _text(content))
+        elif is_script or path.name.lower() in _BUILD or suffix in (".mk", ".cmake", ".sh"):
+            text = _with_hashes(content)
+        else:
+            continue
+        found[name] = text.encode("utf-8", "surrogateescape")
     return found
-
-
-def _cleaner(name: str, content: bytes) -> Callable[[bytes], str] | None:
-    """Return a function that removes comments from a file; None if it is not a program."""
-    path = PurePosixPath(name)
-    suffix, first = path.suffix.lower(), content.split(b"\n", 1)[0]
-    is_script = first.startswith(b"#!")
-    if suffix == ".py" or (is_script and b"python" in first):
-        return _python
-    if suffix in _C:
-        return _c
-    if is_script or path.name.lower() in _BUILD or suffix in (".mk", ".cmake", ".sh"):
-        return _with_hashes
-    return None
 
 
 def _python(content: bytes) -> str:
@@ -135,26 +130,20 @@ def _shebang(content: bytes) -> str:
     return "#!/usr/bin/env python3\n" if b"python" in first else "#!/bin/sh\n"
 
 
-def _c(content: bytes) -> str:
-    """Take the comments out of a program of C, C++ or Java; lines stay where they are."""
-
-    def drop_comment(token: re.Match[str]) -> str:
-        if token[0][0] in "\"'":
-            return token[0]
-        return "\n" * token[0].count("\n") or " "
-
-    return _C_TOKENS.sub(drop_comment, _text(content))
+def _drop_c_comment(token: re.Match[str]) -> str:
+    """Return a text of C, C++ or Java as it is, and of a comment the line ends."""
+    if token[0][0] in "\"'":
+        return token[0]
+    return "\n" * token[0].count("\n") or " "
 
 
 def _with_hashes(content: bytes) -> str:
     """Take the comments out of a shell script or a file for make; texts stay."""
     lines = _text(content).splitlines()
+    first: list[str] = []
     if lines and lines[0].startswith("#!"):
-        lines[0] = _shebang(content).rstrip()
-        first, rest = lines[:1], lines[1:]
-    else:
-        first, rest = [], lines
-    return "\n".join([*first, *map(_before_hash, rest)]) + "\n"
+        first, lines = [_shebang(content).rstrip()], lines[1:]
+    return "\n".join([*first, *map(_before_hash, lines)]) + "\n"
 
 
 def _before_hash(line: str) -> str:
@@ -185,21 +174,27 @@ class NeutralNames:
         phrases: set[str] = set()
         for one in people:
             parts = [part for part in _WORD.findall(_plain(one.name)) if len(part) >= _SHORTEST]
-            self._words.update(parts, _join_names(parts))
+            self._words.update(parts)
+            if len(parts) > 1:  # what logins are made of: adalovelace, alovelace and others
+                first, last = parts[0], parts[-1]
+                joined = (first + last, last + first, first[0] + last, last + first[0])
+                self._words.update(joined)
             phrases.update(_phrases(one.name))
-            for text in one.ids:
-                self._learn(text)
-        self._common = _COMMON | _find_common_words(programs)
+            for text in one.ids:  # whole, before an @, and the words in it
+                local = text.partition("@")[0]
+                self._ids |= {i.casefold() for i in (text, local) if len(i) >= _SHORTEST_ID}
+                words = _WORD.findall(_plain(local))
+                self._words |= {word for word in words if len(word) >= _SHORTEST_ID}
+        counts: Counter[str] = Counter()
+        for files in programs:
+            text = "\n".join(each.decode("utf-8", "surrogateescape") for each in files.values())
+            spoken = (part for w in _WORD.findall(text) for part in (w, *_HUMP.findall(w)))
+            counts.update(set(map(_plain, spoken)))
+        self._common = _COMMON | {word for word, count in counts.items() if count >= _SEVERAL}
         self._words -= self._common
         self._parts = _affixes(people, _SHORTEST_PART)
         self._phrases = _any_of(phrases, r"[^\W_]")
         self._any_id = _any_of(self._ids, r"[^\W_]")
-
-    def _learn(self, text: str) -> None:
-        """Take an id: whole, before an @, and the words in it."""
-        local = text.partition("@")[0]
-        self._ids |= {one.casefold() for one in (text, local) if len(one) >= _SHORTEST_ID}
-        self._words |= {part for part in _WORD.findall(_plain(local)) if len(part) >= _SHORTEST_ID}
 
     def without(
         self, files: Files, fixed_names: Collection[str] = (), authors: Sequence[BankPerson] = ()
@@ -267,14 +262,6 @@ def _plain(text: str) -> str:
     return "".join(one for one in parts if not unicodedata.combining(one)).casefold()
 
 
-def _join_names(parts: list[str]) -> set[str]:
-    """Return what logins are made of: adalovelace, lovelaceada, alovelace, lovelacea."""
-    if len(parts) < 2:
-        return set()
-    first, last = parts[0], parts[-1]
-    return {first + last, last + first, first[0] + last, last + first[0]}
-
-
 def _affixes(people: Iterable[BankPerson], shortest: int) -> set[str]:
     """Return with what logins begin and end: a platform may tell of a name no more than that."""
     texts = (text for one in people for text in (one.name, *one.ids))
@@ -303,12 +290,3 @@ def _any_of(texts: Collection[str], border: str) -> re.Pattern[str] | None:
     ordered = sorted(map(re.escape, texts), key=lambda one: (-len(one), one))
     joined = "|".join(ordered).replace(r"\ ", r"[\s,_]+")
     return re.compile(rf"(?<!{border})(?:{joined})(?!{border})", re.IGNORECASE)
-
-
-def _find_common_words(programs: Iterable[Files]) -> set[str]:
-    counts: Counter[str] = Counter()
-    for files in programs:
-        text = "\n".join(one.decode("utf-8", "surrogateescape") for one in files.values())
-        words = _WORD.findall(text)
-        counts.update({_plain(part) for word in words for part in (word, *_HUMP.findall(word))})
-    return {word for word, count in counts.items() if count >= _SEVERAL}

@@ -6,7 +6,7 @@ import hashlib
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -83,18 +83,17 @@ class ProgramTrial:
             for _, fault in ends:
                 if fault:
                     raise HarnessError(f"harness error: {fault.message}")
-        return [self._behaviour(found) for found in heard]
-
-    def _behaviour(self, files: Mapping[str, FileResult]) -> ProgramBehaviour | None:
-        results = []
-        for basis, result in files.items():
-            case = self._cases[self._called[basis]]
-            whole = records.add_measurements(result, case.read(case.path), _NO_FIGURES)
-            results.append((case.kind, case.name, whole))
-        return behaviour(results) if results else None
-
-
-_NO_FIGURES = records.Measurements()
+        found = []
+        for files in heard:
+            results = []
+            for basis, result in files.items():
+                case = self._cases[self._called[basis]]
+                whole = records.add_measurements(
+                    result, case.read(case.path), records.Measurements()
+                )
+                results.append((case.kind, case.name, whole))
+            found.append(behaviour(results) if results else None)
+        return found
 
 
 # --- The answers of a submission to tests, to find two that behave alike. Pure -------------------
@@ -113,7 +112,6 @@ class ProgramBehaviour(NamedTuple):
     """The behaviour of a program: its wrong answers; all others are right."""
 
     wrong: Mapping[Place, str]
-
     tests: int  # in all
 
     def where(self, counts: Callable[[Place], bool]) -> ProgramBehaviour:
@@ -145,20 +143,6 @@ def _how(outcome: Outcome, result: FileResult) -> str:
         return ""
     sign = "=" if outcome.reply.ok else "?"
     return f"{sign} {' '.join(outcome.reply.text.casefold().split())}"
-
-
-def surroundings(results: Iterable[FileResult]) -> str:
-    """Return the last words of a program that died for its surroundings; "" if it did not."""
-    for result in results:
-        for failure in result.failures:
-            if _NOT_COMPARED.search(failure.reason):
-                return failure.reason
-    return ""
-
-
-def starts(results: Iterable[FileResult]) -> bool:
-    """Whether a program answered anything."""
-    return not never_answers(results)
 
 
 # --- Choose submissions of a ledger for a bank, and say why others are left out ------------------
@@ -228,10 +212,18 @@ class BankSelection:
         self._left_out: dict[str, str] = {}
         self._counts = counts
         self._programs = self._anonymous(class_, required)
-        self._groups: dict[object, list[str]] = {}
+        self._groups: dict[object, list[str]] = {}  # those that did the same
         self._behaviours: dict[str, ProgramBehaviour] = {}
         for one in class_:
-            self._sort(one)
+            whole = behaviour(
+                (each.kind, each.case, each.result) for each in one.attempts if each.result
+            )
+            found = whole.where(counts)
+            if why := _useless(one, whole, found):
+                self._left_out[one.key] = why  # rather than that it cannot be made anonymous
+            elif one.key not in self._left_out:
+                self._behaviours[one.key] = found
+                self._groups.setdefault(found.signature, []).append(one.key)
 
     def _anonymous(
         self, class_: Sequence[Former], required: Collection[str]
@@ -245,35 +237,36 @@ class BankSelection:
                 self._left_out[one.key] = f"it cannot be made anonymous: {error}"
             except (ArchiveError, UsageError):
                 self._left_out[one.key] = GONE
-        authors = {one.key: _authors(one) for one in class_}
+        authors = {
+            one.key: [
+                anonymous.BankPerson(each.name, (each.key, *(text for _, text in each.ids)))
+                for each in one.students
+            ]
+            for one in class_
+        }
         people = [person for some in authors.values() for person in some]
         names = anonymous.NeutralNames(people, [one.files for one in plain.values()])
-        return {
-            key: _rename_files(one, names.without(one.files, required, authors[key]))
-            for key, one in plain.items()
-        }
-
-    def _sort(self, submission: Former) -> None:
-        """Put a submission to those that did the same, or note why it is left out."""
-        results = [
-            (each.kind, each.case, each.result) for each in submission.attempts if each.result
-        ]
-        whole = behaviour(results)
-        found = whole.where(self._counts)
-        why = _useless(submission, whole, found)
-        if why:
-            self._left_out[submission.key] = why  # rather than that it cannot be made anonymous
-        elif submission.key not in self._left_out:
-            self._behaviours[submission.key] = found
-            self._groups.setdefault(found.signature, []).append(submission.key)
+        programs = {}
+        for key, program in plain.items():
+            files = names.without(program.files, required, authors[key])
+            # What could be executed still can be.
+            run = frozenset(called for name, (called, _) in files.items() if name in program.run)
+            programs[key] = AnonymousProgram(dict(files.values()), run)
+        return programs
 
     def into(self, folder: Path, bank: banks.Bank, attempt: Try) -> Added:
         """Put one of each behaviour into the bank's folder that has not one yet."""
-        self._leave_known(folder, bank, attempt)
+        # What does as an engine does that is in the bank already is left out.
+        known = {one.name: _read_stored(folder / one.folder) for one in bank.entries if one.folder}
+        for name, found in attempt(known).items() if known and self._groups else ():
+            signature = found and found.where(self._counts).signature
+            self._leave(self._groups.pop(signature, ()), _SAME.format(name))
         chosen = self._choose_representatives(attempt)
         ordered = sorted(chosen, key=lambda key: self._programs[key].digest)
+        taken = {one.name for one in bank.entries}
+        free = (name for number in count(1) if (name := f"{number:02}") not in taken)
         entries = []
-        for key, name in zip(ordered, _free_names(bank), strict=False):
+        for key, name in zip(ordered, free, strict=False):
             program = self._programs[key]
             banks.add_files(folder, name, program.files, program.run)
             entries.append(banks.BankEntry(name, _sentence(self._behaviours[key]), folder=name))
@@ -282,13 +275,6 @@ class BankSelection:
 
     def _leave(self, keys: Iterable[str], reason: str) -> None:
         self._left_out.update(dict.fromkeys(keys, reason))
-
-    def _leave_known(self, folder: Path, bank: banks.Bank, attempt: Try) -> None:
-        """Leave out what does as an engine does that is in the bank already."""
-        known = {one.name: _read_stored(folder / one.folder) for one in bank.entries if one.folder}
-        for name, found in attempt(known).items() if known and self._groups else ():
-            signature = found and found.where(self._counts).signature
-            self._leave(self._groups.pop(signature, ()), _SAME.format(name))
 
     def _choose_representatives(self, attempt: Try) -> dict[str, list[str]]:
         """Return one submission for each behaviour, with the others that did the same."""
@@ -317,9 +303,10 @@ def _useless(submission: Former, whole: ProgramBehaviour, behaviour: ProgramBeha
         return UNFINISHED
     if not results:
         return NOTHING
-    if why := surroundings(results):
+    reasons = (failure.reason for result in results for failure in result.failures)
+    if why := next(filter(_NOT_COMPARED.search, reasons), ""):
         return _SURROUNDINGS.format(why)
-    if not starts(results):
+    if never_answers(results):
         return SILENT
     if not whole.wrong:
         return RIGHT
@@ -355,28 +342,6 @@ def _read_stored(folder: Path) -> AnonymousProgram:
     files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     run = [path.relative_to(folder).as_posix() for path in paths if path.stat().st_mode & 0o100]
     return AnonymousProgram(files, frozenset(run))
-
-
-def _rename_files(
-    program: AnonymousProgram, files: Mapping[str, tuple[str, bytes]]
-) -> AnonymousProgram:
-    """Return a program with other names of files; what could be executed still can be."""
-    run = frozenset(called for name, (called, _) in files.items() if name in program.run)
-    return AnonymousProgram(dict(files.values()), run)
-
-
-def _authors(submission: Former) -> list[anonymous.BankPerson]:
-    """Return those whose names may stand in a program."""
-    return [
-        anonymous.BankPerson(student.name, (student.key, *(text for _, text in student.ids)))
-        for student in submission.students
-    ]
-
-
-def _free_names(bank: banks.Bank) -> Iterator[str]:
-    """Yield 01, 02 … as far as the bank has no engine of that name."""
-    taken = {one.name for one in bank.entries}
-    return (name for number in count(1) if (name := f"{number:02}") not in taken)
 
 
 def _sentence(behaviour: ProgramBehaviour) -> str:

@@ -58,16 +58,16 @@ def _column(sheet: Sheet, column: str) -> int:
             f"{sheet.name} is not a gradebook from Canvas: found the columns {_columns(header)}; "
             "expected Student, ID, Section and assignments"
         )
-    places = [place for place, name in enumerate(header) if name not in _STUDENT]
-    found = [place for place in places if header[place] == column] or [
-        place for place in places if _has_title_or_id(header[place], column)
+    titles = {place: name for place, name in enumerate(header) if name not in _STUDENT}
+    found = [place for place, name in titles.items() if name == column] or [
+        place for place, name in titles.items() if _has_title_or_id(name, column)
     ]
     if len(found) > 1:
         several = _columns(header[place] for place in found)
         raise ColumnError(f"{sheet.name} has several columns {column!r}: {several}")
     if not found:
-        titles = _columns(header[place] for place in places)
-        raise ColumnError(f"{sheet.name} has no column {column!r}; it has {titles}")
+        known = _columns(titles.values())
+        raise ColumnError(f"{sheet.name} has no column {column!r}; it has {known}")
     return found[0]
 
 

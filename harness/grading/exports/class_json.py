@@ -40,7 +40,7 @@ from fractions import Fraction
 
 from harness.grading.exports.exporters import Files, Material
 from harness.grading.marks.findings import concerns
-from harness.grading.records import Attempt, Audited, ClassResult, Graded, Marks, decimal
+from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, open_object, with_list
 from harness.report.tally import tally
 from harness.text import encode_without_surrogates
@@ -78,7 +78,17 @@ def _head(result: ClassResult) -> dict[str, object]:
         "started": result.started,
         "cases": [dict(zip(kinds, case, strict=True)) for case in result.cases],
         "items": [item._asdict() for item in result.items],
-        "audits": [_audit(one) for one in result.audits],
+        "audits": [
+            {
+                "submission": one.submission,
+                "seconds": one.seconds,
+                "conversations": one.conversations,
+                "unsure": one.unsure,
+                "trouble": one.trouble,
+                "wrong": [wrong._asdict() for wrong in one.wrong],
+            }
+            for one in result.audits
+        ],
         "given": [
             {"student": one.student, "total": _points(one.points), "reason": one.reason}
             for one in result.given
@@ -87,17 +97,6 @@ def _head(result: ClassResult) -> dict[str, object]:
             {"kind": one.kind, "text": one.text, "submissions": one.keys}
             for one in concerns(result)
         ],
-    }
-
-
-def _audit(audit: Audited) -> dict[str, object]:
-    return {
-        "submission": audit.submission,
-        "seconds": audit.seconds,
-        "conversations": audit.conversations,
-        "unsure": audit.unsure,
-        "trouble": audit.trouble,
-        "wrong": [wrong._asdict() for wrong in audit.wrong],
     }
 
 

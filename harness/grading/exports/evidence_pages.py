@@ -6,7 +6,6 @@ the card links to the test's place in the conversation and back to the class.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -142,10 +141,18 @@ class _EvidencePage:
             ],
             "changed": _changed_tests(runs[0].result, runs[-1].result) if runs else (),
             "result": self._result_of(anchor, attempt, view) if view else None,
-            "former": [
-                _former(f"{anchor}r{number}", run.result)
-                for number, (run, _) in enumerate(pairwise(attempt.runs), 1)
+            "former": [  # the conversations of runs that another one followed
+                {
+                    "anchor": f"{anchor}r{number}",
+                    "failures": file.failures,
+                    "conversation": conversation(
+                        file, part_cuts(file), Links(prefix=f"{anchor}r{number}")
+                    ),
+                    "stderr": file.stderr,
+                }
+                for number, run in enumerate(attempt.runs[:-1], 1)
                 if run.result
+                for file in [showing.shorten(run.result, _STDERR)]
             ],
         }
 
@@ -154,28 +161,24 @@ class _EvidencePage:
         file, begin = view.file, part_cuts(view.file)
         log = LogPages([""], [1], anchor) if len(begin) == 1 else None
         cards = view.remarkable[:_CARDS]
-        lines = [file.case.steps[one.step].line for one in cards]
-        there = {
-            line: (f"#{anchor}T{line}", KINDS.get(one.verdict, LOOK))
-            for line, one in zip(lines, cards, strict=True)
-        }
+        there, shown = {}, []
+        for one in cards:
+            line = file.case.steps[one.step].line
+            there[line] = f"#{anchor}T{line}", KINDS.get(one.verdict, LOOK)
+            row = self._places.test((attempt.kind, attempt.case, line))
+            back = _draw("back", f"../{parts.PAGE}#{row}") if row else NOTHING
+            shown.append(
+                self._cards.card(view, one, log, f"{anchor}T", is_open=False, actions=back)
+            )
         return {
             "troubles": troubles(file, log),
             "legend": legend_on_paper([view]),
-            "cards": [self._card(anchor, attempt, view, one, log) for one in cards],
+            "cards": shown,
             "left": len(view.remarkable) - len(cards),
             "commands": number_of(len(file.case.steps), "command"),
             "conversation": conversation(file, begin, Links(there, anchor)),
             "stderr": file.stderr,
         }
-
-    def _card(
-        self, anchor: str, attempt: Attempt, view: FileView, outcome: Outcome, log: LogPages | None
-    ) -> Markup:
-        line = view.file.case.steps[outcome.step].line
-        row = self._places.test((attempt.kind, attempt.case, line))
-        back = _draw("back", f"../{parts.PAGE}#{row}") if row else NOTHING
-        return self._cards.card(view, outcome, log, f"{anchor}T", is_open=False, actions=back)
 
 
 def _draw(piece: str, *values: object) -> Markup:
@@ -226,14 +229,3 @@ def _changed_tests(
 
 def _answer(outcome: Outcome) -> str:
     return f"{outcome.verdict.value}: {quote(outcome.reply)}"
-
-
-def _former(anchor: str, result: FileResult) -> dict[str, object]:
-    """Return the conversation of a run that another one followed."""
-    file = showing.shorten(result, _STDERR)
-    return {
-        "anchor": anchor,
-        "failures": file.failures,
-        "conversation": conversation(file, part_cuts(file), Links(prefix=anchor)),
-        "stderr": file.stderr,
-    }

@@ -64,11 +64,6 @@ class Export(NamedTuple):
     module: str
     download: Download | None = None
 
-    @property
-    def patterns(self) -> list[str]:
-        """The names with a key in them, as :meth:`~pathlib.Path.glob` takes them."""
-        return [re.sub("<[^>]+>", "*", name) for name in self.files if "<" in name]
-
 
 _ROOM = "harness.grading.exports"
 
@@ -212,9 +207,17 @@ def write(
         say(note)
     for name, sheet in filled.items():
         on_filled(name, sheet)
-    seen = {one.submission.key: tuple(_summarize_cases(one, views)) for one in result.graded}
+    summaries = {
+        one.submission.key: tuple(
+            CaseSummary(each, views.of(each.result, each.case, each.path))
+            for each in one.attempts
+            # Of variants only where they speak against somebody.
+            if each.result and (each.kind != records.IMAGE or one.suspicion)
+        )
+        for one in result.graded
+    }
     pages = import_module(f"{_ROOM}.feedback").pages
-    material = Material(result, shown, tuple(pages(result, shown)), notes, seen)
+    material = Material(result, shown, tuple(pages(result, shown)), notes, summaries)
     made: list[tuple[str, bytes]] = []
     for export in EXPORTS:
         if export.download is None:
@@ -223,17 +226,10 @@ def write(
             made.append((export.files[0], filled[export.download.name].data))
     written = tuple(_write(folder / name, data) for name, data in made)
     # What an earlier grading said of submissions that have no mark now goes.
-    for pattern in (pattern for export in EXPORTS for pattern in export.patterns):
-        for path in set(folder.glob(pattern)) - set(written):
+    for name in (name for export in EXPORTS for name in export.files if "<" in name):
+        for path in set(folder.glob(re.sub("<[^>]+>", "*", name))) - set(written):
             path.unlink()
     return written
-
-
-def _summarize_cases(graded: records.Graded, views: Views) -> Iterator[CaseSummary]:
-    """Yield the result of the case files; of variants only where they speak against somebody."""
-    for attempt in graded.attempts:
-        if attempt.result and (attempt.kind != records.IMAGE or graded.suspicion):
-            yield CaseSummary(attempt, views.of(attempt.result, attempt.case, attempt.path))
 
 
 def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
@@ -288,9 +284,8 @@ def marks_table(result: records.ClassResult) -> str:
     for graded, student in pairs:
         own, ids = graded.marks, dict(student.ids)
         marks = records.counting_mark(own, result.get_given_mark(student))
-        reached = (
-            {} if own.withheld else {one.name: records.decimal(one.points) for one in own.parts}
-        )
+        shown = () if own.withheld else own.parts
+        reached = {one.name: records.decimal(one.points) for one in shown}
         rows.append([
             *(student.name, student.key, *(ids.get(kind, "") for kind in kinds)),
             graded.submission.key,

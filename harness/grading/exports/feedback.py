@@ -96,12 +96,23 @@ def body_of(feedback: Feedback, cards: Cards | None = None) -> Markup:
 # --- the mark ----------------------------------------------------------------------------------
 
 _BEGIN, _END = "<!--mark-->", "<!--/mark-->"
+_OPEN_END = " What could not be judged does not count."
 
 
 def _mark(marks: records.Marks) -> Markup:
     if marks.withheld:
         return _draw("withheld", marks.note) if marks.note else Markup("")
-    parts = [_part(part) for part in marks.parts if part.of or part.points]
+    parts = [
+        {
+            "name": part.name,
+            "points": records.decimal(part.points),
+            "of": records.decimal(part.of),
+            "share": _percent(part.points, part.of),
+            "reason": part.reason + ("" if part.complete else _OPEN_END),
+        }
+        for part in marks.parts
+        if part.of or part.points
+    ]
     if marks.deduction:
         late = f"−{records.decimal(marks.deduction)}"
         parts.append({"name": "Late", "points": late, "of": "", "reason": marks.deduction_reason})
@@ -120,17 +131,6 @@ def put_mark(content: str, marks: records.Marks) -> str:
     _, end, after = rest.partition(_END)
     shown = escape_controls(_mark(marks))
     return f"{before}{begin}{shown}{end}{after}" if end else content
-
-
-def _part(part: records.PartMark) -> dict[str, str]:
-    open_end = "" if part.complete else " What could not be judged does not count."
-    return {
-        "name": part.name,
-        "points": records.decimal(part.points),
-        "of": records.decimal(part.of),
-        "share": _percent(part.points, part.of),
-        "reason": part.reason + open_end,
-    }
 
 
 def _percent(points: Fraction, of: Fraction) -> str:
@@ -166,7 +166,14 @@ def _tests(
         (seen.file.case.path, Markup("").join(troubles(seen.file, crashes=crashes)))
         for seen in views
     ]
-    passed = [(seen, list(filter(_is_plain, seen.file.outcomes))) for seen in views]
+    passed = []  # of each file: its name, and a line for each test
+    for case, outcomes in ((seen.file.case, seen.file.outcomes) for seen in views):
+        plain = (one for one in outcomes if one.verdict is Verdict.PASSED and not one.flaky)
+        lines = [
+            _line(case.steps[one.step].text, one.reply.text if one.reply else "") for one in plain
+        ]
+        if lines:
+            passed.append((case.path, lines))
     return {
         "counts": in_words(total([seen.tally for seen in views])),
         "troubles": [one for one in found if one[1]],
@@ -183,12 +190,8 @@ def _tests(
             for place, one in enumerate(shown[:_CARDS])
         ],
         "others": [_other(one) for one in shown[_CARDS:]],
-        "passed_count": sum(len(outcomes) for _, outcomes in passed),
-        "passed": [
-            (seen.file.case.path, _list_passed(seen, outcomes))
-            for seen, outcomes in passed
-            if outcomes
-        ],
+        "passed_count": sum(len(lines) for _, lines in passed),
+        "passed": passed,
     }
 
 
@@ -198,15 +201,6 @@ def _other(test: _Shown) -> tuple[Markup, str, str]:
     step = case.steps[outcome.step]
     sign = badge(outcome.verdict, outcome.flaky)
     return sign, one_line(step.text, _COMMAND), f"{case.path}, line {step.line}"
-
-
-def _is_plain(outcome: Outcome) -> bool:
-    return outcome.verdict is Verdict.PASSED and not outcome.flaky
-
-
-def _list_passed(view: FileView, outcomes: Sequence[Outcome]) -> list[Markup]:
-    steps = view.file.case.steps
-    return [_line(steps[one.step].text, one.reply.text if one.reply else "") for one in outcomes]
 
 
 @lru_cache(1024)  # most of a class answers the same

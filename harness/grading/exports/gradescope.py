@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from harness.grading.exports.exporters import Files, Material
 from harness.grading.exports.showing import Feedback
-from harness.grading.records import PartMark, counting_mark, decimal
-from harness.records import Outcome, Verdict
-from harness.report.difference import Sides, sides
+from harness.grading.records import counting_mark, decimal
+from harness.records import Verdict
+from harness.report.difference import sides
 from harness.report.file_view import WORDS, FileView
 from harness.report.json import with_list
 from harness.text import escape_controls, one_line
@@ -76,8 +76,22 @@ def results(feedback: Feedback, later: Later = Later()) -> str:  # noqa: B008
         "visibility": "visible",
         "stdout_visibility": "hidden",
     }
-    parts = (_part(part, later) for part in feedback.marks.parts)
-    tests = (*parts, *_late(feedback, later), *_tests(feedback, later))
+    tests: list[Test] = [
+        {
+            "name": one_line(part.name, _NAME),
+            "score": float(decimal(part.points)),
+            "max_score": float(decimal(part.of)),
+            "status": "passed" if part.points == part.of else "failed",
+            "output": escape_controls(part.reason),
+            "visibility": later.visibility if part.name in later.parts else "visible",
+        }
+        for part in feedback.marks.parts
+    ]
+    if feedback.marks.deduction_reason and later.hides_total:
+        # Why points were deducted is to be seen with the total, because it tells the total.
+        output = escape_controls(feedback.marks.deduction_reason)
+        tests.append({"name": "Late", "output": output, "visibility": later.visibility})
+    tests += _tests(feedback, later)
     # A line for each: with an indent within it, it would be made by a slower encoder.
     lines = ([json.dumps(test, ensure_ascii=False)] for test in tests)
     return "".join(with_list(members, "tests", lines)) + "\n"
@@ -100,25 +114,6 @@ def _summary(feedback: Feedback, *, with_total: bool) -> str:
     return escape_controls("\n".join(line for line in lines if line))
 
 
-def _part(part: PartMark, later: Later) -> Test:
-    full = part.points == part.of
-    return {
-        "name": one_line(part.name, _NAME),
-        "score": float(decimal(part.points)),
-        "max_score": float(decimal(part.of)),
-        "status": "passed" if full else "failed",
-        "output": escape_controls(part.reason),
-        "visibility": (later.visibility if part.name in later.parts else "visible"),
-    }
-
-
-def _late(feedback: Feedback, later: Later) -> Iterator[Test]:
-    """Yield why points were deducted, to be seen with the total: it tells the total."""
-    if feedback.marks.deduction_reason and later.hides_total:
-        output = escape_controls(feedback.marks.deduction_reason)
-        yield {"name": "Late", "output": output, "visibility": later.visibility}
-
-
 def _tests(feedback: Feedback, later: Later) -> Iterator[Test]:
     for seen in feedback.public:
         yield from _of_file(seen)
@@ -133,28 +128,23 @@ def _tests(feedback: Feedback, later: Later) -> Iterator[Test]:
 
 def _of_file(view: FileView) -> Iterator[Test]:
     for place, outcome in enumerate(view.file.outcomes):
-        yield _test(view, outcome, with_board=place < _SHOWN)
-
-
-def _test(view: FileView, outcome: Outcome, *, with_board: bool) -> Test:
-    step = view.file.case.steps[outcome.step]
-    name = f"{view.file.case.path}:{step.line}: {step.command}"
-    lines = [WORDS[outcome.verdict][1]]
-    if outcome.verdict is Verdict.FAILED and outcome.reply:
-        lines += [*_sides(sides(view, outcome)), view.reasons.get(outcome.step, "")]
-        if with_board and outcome.step in view.boards:
-            lines.append(draw_text(view.boards[outcome.step]))
-    return _status(name, outcome.verdict, "\n".join(line for line in lines if line))
-
-
-def _sides(sides: Sides) -> Iterator[str]:
-    yield sides.asked
-    for label, side in (("expected: ", sides.expected), ("got:      ", sides.got)):
-        if side:
-            yield f"{label}{side}"
-    yield f"missing:  {sides.missing}" if sides.missing else ""
-    yield f"extra:    {sides.extra}" if sides.extra else ""
-    yield sides.hint
+        step = view.file.case.steps[outcome.step]
+        lines = [WORDS[outcome.verdict][1]]
+        if outcome.verdict is Verdict.FAILED and outcome.reply:
+            both = sides(view, outcome)
+            named = (
+                ("expected: ", both.expected),
+                ("got:      ", both.got),
+                ("missing:  ", both.missing),
+                ("extra:    ", both.extra),
+            )
+            lines.append(both.asked)
+            lines += [f"{label}{side}" for label, side in named if side]
+            lines += [both.hint, view.reasons.get(outcome.step, "")]
+            if place < _SHOWN and outcome.step in view.boards:
+                lines.append(draw_text(view.boards[outcome.step]))
+        name = f"{view.file.case.path}:{step.line}: {step.command}"
+        yield _status(name, outcome.verdict, "\n".join(line for line in lines if line))
 
 
 def _status(name: str, verdict: Verdict, output: str) -> Test:

@@ -11,8 +11,7 @@ testcase "(harness)"                    an attempt in which the harness failed
 from collections.abc import Iterator
 
 from harness.grading.exports.exporters import Files, Material, as_file
-from harness.grading.records import ClassResult, Graded
-from harness.records import FileResult
+from harness.grading.records import ClassResult
 from harness.report import junit
 from harness.report.tally import tally
 
@@ -24,24 +23,18 @@ def files(material: Material) -> Files:
 
 def parts(result: ClassResult) -> Iterator[str]:
     """Yield the document, to be written with :func:`~harness.text.escape_controls`."""
-    files = [file for graded in result.graded for file in _files(graded)]
-    broken = [trouble for graded in result.graded for trouble in _failures(graded)]
+    files, broken = [], []
+    for graded in result.graded:
+        key = graded.submission.key
+        if graded.submission.refused:
+            broken.append(("submission", f"{key}: {graded.submission.refused}"))
+        if graded.build and not graded.build.ok:
+            broken.append(("build", f"{key}: {graded.build.message}"))
+        for attempt in graded.attempts:
+            place = f"{key}/{attempt.case}"
+            if attempt.fault:
+                broken.append(("harness", f"{place}: {attempt.fault}"))
+            if attempt.result:
+                case = attempt.result.case._replace(path=place)
+                files.append(attempt.result._replace(case=case))
     return junit.document(files, [tally(file) for file in files], broken)
-
-
-def _files(graded: Graded) -> Iterator[FileResult]:
-    for attempt in graded.attempts:
-        if attempt.result:
-            path = f"{graded.submission.key}/{attempt.case}"
-            yield attempt.result._replace(case=attempt.result.case._replace(path=path))
-
-
-def _failures(graded: Graded) -> Iterator[tuple[str, str]]:
-    key = graded.submission.key
-    if graded.submission.refused:
-        yield "submission", f"{key}: {graded.submission.refused}"
-    if graded.build and not graded.build.ok:
-        yield "build", f"{key}: {graded.build.message}"
-    for attempt in graded.attempts:
-        if attempt.fault:
-            yield "harness", f"{key}/{attempt.case}: {attempt.fault}"

@@ -33,10 +33,19 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
     Raises:
         ColumnError: it is not a grading worksheet, or its columns have other names.
     """
-    names = columns or WORKSHEET
-    identifier, grade = (_require_column(sheet, name) for name in names[:2])
+    names, header = columns or WORKSHEET, sheet.header
+    for name in names[:2]:
+        if name not in header:
+            found = ", ".join(map(repr, header))
+            raise ColumnError(
+                f"{sheet.name} is not a grading worksheet from Moodle: found the columns {found};"
+                f" expected {name!r}"
+            )
+    identifier, grade = (header.index(name) for name in names[:2])
     others = (names[2], _MAXIMUM, _CHANGEABLE, _MAIL, _NAME)
-    feedback, maximum, changeable, mail, who = (_place(sheet, name) for name in others)
+    feedback, maximum, changeable, mail, who = (
+        header.index(name) if name in header else None for name in others
+    )
 
     def ids(row: int) -> Ids:
         number = _NUMBER.search(sheet.cell(row, identifier))
@@ -62,21 +71,6 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
         mail=lambda row: "" if mail is None else sheet.cell(row, mail),
         who=lambda row: sheet.cell(row, identifier if who is None else who),
     )
-
-
-def _require_column(sheet: Sheet, name: str) -> int:
-    place = _place(sheet, name)
-    if place is None:
-        found = ", ".join(map(repr, sheet.header))
-        raise ColumnError(
-            f"{sheet.name} is not a grading worksheet from Moodle: found the columns {found}; "
-            f"expected {name!r}"
-        )
-    return place
-
-
-def _place(sheet: Sheet, name: str) -> int | None:
-    return sheet.header.index(name) if name in sheet.header else None
 
 
 # --- comments -----------------------------------------------------------------------------------

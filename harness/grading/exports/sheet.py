@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +31,7 @@ class Sheet:
     def __init__(self, path: Path, text: str) -> None:
         self.name = path.name
         self.separator = find_separator(text)
-        self._rows = self._split(text)
+        self._rows = self._split(text)  # cells as they stand, each with what is after it
 
     @classmethod
     def read(cls, path: Path) -> "Sheet":
@@ -81,8 +80,10 @@ class Sheet:
         return text.encode(errors="surrogateescape")
 
     def _split(self, text: str) -> list[list[tuple[str, str]]]:
-        """Return rows of cells as they stand, each with the separator or line end after it."""
-        pattern, place, line = _cell_pattern(self.separator), 0, 1
+        quotes = r'"[^"]*(?:""[^"]*)*"(?!")'
+        cell = rf'{quotes}[^{self.separator}\r\n]*|(?!")[^{self.separator}\r\n]*'
+        pattern = re.compile(rf"({_BOM}?(?:{cell}))({self.separator}|\r\n|\r|\n|\Z)")
+        place, line = 0, 1
         rows: list[list[tuple[str, str]]] = [[]]
         while place < len(text):
             found = pattern.match(text, place)
@@ -96,13 +97,6 @@ class Sheet:
             elif place == len(text):
                 rows[-1].append(("", ""))
         return [row for row in rows if row]
-
-
-@cache
-def _cell_pattern(separator: str) -> re.Pattern[str]:
-    quotes = r'"[^"]*(?:""[^"]*)*"(?!")'
-    cell = rf'{quotes}[^{separator}\r\n]*|(?!")[^{separator}\r\n]*'
-    return re.compile(rf"({_BOM}?(?:{cell}))({separator}|\r\n|\r|\n|\Z)")
 
 
 def plain(cell: str) -> str:
@@ -269,8 +263,8 @@ class _Roster:
 
         Another number does not count: Moodle numbers the participants of each assignment anew.
         """
-        wanted = _id(_MAIL, mail)
-        found = self._by_id.get(wanted, []) if mail and self._mails[wanted] == 1 else []
+        address = _id(_MAIL, mail)
+        found = self._by_id.get(address, []) if mail and self._mails[address] == 1 else []
         if len(found) != 1 or any(_id(*one) in self._numbers for one in found[0].student.ids):
             return None
         self._met.add(found[0].student.key)

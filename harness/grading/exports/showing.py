@@ -1,4 +1,4 @@
-"""Input of every export of a graded class, and the output of engines shortened to be shown."""
+"""What students may see of a grading; and the output of engines, shortened to be shown."""
 
 import datetime
 from collections.abc import Sequence
@@ -34,9 +34,8 @@ def shorten(file: FileResult, stderr: int = LONGEST) -> FileResult:
 
 
 def _short_outcome(outcome: Outcome) -> Outcome:
-    reply = outcome.reply
-    short = reply and short_reply(reply)
-    return outcome if short is reply else outcome._replace(reply=short)
+    short = outcome.reply and short_reply(outcome.reply)
+    return outcome if short is outcome.reply else outcome._replace(reply=short)
 
 
 def short_reply(reply: Reply) -> Reply:

@@ -22,12 +22,30 @@ def lines(result: ClassResult, paint: Paint) -> Iterator[str]:
     widths = [max(len(head), 5) for head in heads]
     head = _row("", heads, widths, "late", "mark")
     yield paint("bold", head)
+    owners = {one.submission.key: one_line(owner_name(one), _WIDTH) for one in result.graded}
     for graded in result.graded:
-        yield _line(graded, names, widths, paint)
+        marks, owner = graded.marks, owners[graded.submission.key]
+        note = one_line(marks.note, _WORDS)
+        if marks.withheld:
+            yield f"{owner:{_WIDTH}}  {paint('warn', note)}"
+            continue
+        points = {part.name: decimal(part.points) for part in marks.parts}
+        late = f"-{decimal(marks.deduction)}" if marks.deduction else ""
+        cells = [points.get(name, "0") for name in names]
+        yield f"{_row(owner, cells, widths, late, decimal(marks.total))}  {note}".rstrip()
     if heads is not names:
         pairs = zip(heads, names, strict=True)
         yield "; ".join(f"{head} {name}" for head, name in pairs)
-    yield from _remarks(result, paint)
+    withheld = sum(one.marks.withheld for one in result.graded)
+    yield ""
+    yield f"{number_of(len(result.graded) - withheld, 'mark')}, {withheld} withheld"
+    for one in concerns(result):
+        listed = at_most((owners[key] for key in one.keys), _LISTED, "{} more")
+        about = f": {', '.join(listed)}" if listed else ""
+        yield paint("bad", f"look at this first: {one_line(one.text)}{about}")
+    for what, found in flags(result):
+        if found:
+            yield paint("warn", f"{what}: {'; '.join(one_line(one, _WORDS) for one in found)}")
 
 
 def list_parts(result: ClassResult) -> list[str]:
@@ -38,40 +56,13 @@ def list_parts(result: ClassResult) -> list[str]:
 
 def _row(name: str, cells: Sequence[str], widths: Sequence[int], lateness: str, mark: str) -> str:
     table = "".join(f"{cell:>{width}}  " for cell, width in zip(cells, widths, strict=True))
-    return f"{one_line(name, _WIDTH):{_WIDTH}}  {table}{lateness:>5}  {mark:>5}"
-
-
-def _line(graded: Graded, names: Sequence[str], widths: Sequence[int], paint: Paint) -> str:
-    marks = graded.marks
-    if marks.withheld:
-        name = f"{one_line(owner_name(graded), _WIDTH):{_WIDTH}}"
-        return f"{name}  {paint('warn', one_line(marks.note, _WORDS))}"
-    points = {part.name: decimal(part.points) for part in marks.parts}
-    late = f"-{decimal(marks.deduction)}" if marks.deduction else ""
-    cells = [points.get(name, "0") for name in names]
-    row = _row(owner_name(graded), cells, widths, late, decimal(marks.total))
-    return f"{row}  {one_line(marks.note, _WORDS)}".rstrip()
+    return f"{name:{_WIDTH}}  {table}{lateness:>5}  {mark:>5}"
 
 
 def owner_name(graded: Graded) -> str:
     """Return whose submission it is, as a teacher would say."""
     names = [student.name or student.key for student in graded.submission.students]
     return ", ".join(names) or graded.submission.key
-
-
-def _remarks(result: ClassResult, paint: Paint) -> Iterator[str]:
-    withheld = [one for one in result.graded if one.marks.withheld]
-    counted = len(result.graded) - len(withheld)
-    yield ""
-    yield f"{number_of(counted, 'mark')}, {len(withheld)} withheld"
-    names = {one.submission.key: one_line(owner_name(one), _WIDTH) for one in result.graded}
-    for one in concerns(result):
-        listed = at_most((names[key] for key in one.keys), _LISTED, "{} more")
-        about = f": {', '.join(listed)}" if listed else ""
-        yield paint("bad", f"look at this first: {one_line(one.text)}{about}")
-    for what, found in flags(result):
-        if found:
-            yield paint("warn", f"{what}: {'; '.join(one_line(one, _WORDS) for one in found)}")
 
 
 def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:

@@ -1,10 +1,10 @@
-"""Separators of the cells of a table: learning platforms write commas, semicolons or tabs."""
+"""CSV files that name submissions or the members of groups, with whatever separator they have."""
 
 import csv
 import datetime
 import io
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.grading.ingest.names import fold_name
 from harness.grading.records import SourcePiece, Student, SubmittedFile
 
-_SEPARATORS = ",;\t"
+_SEPARATORS = ",;\t"  # that learning platforms write
 _HINT = re.compile(r'"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
 
 
@@ -74,10 +74,21 @@ def read(path: Path, required: Iterable[str]) -> list[CsvRow]:
     text = blank_hint(_text(path))
     separator = find_separator(text)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    found = []
     try:
         columns = [_trim(name).casefold() for name in next(filter(any, rows), [])]
         _check_columns(path, rows.line_num or 1, columns, required)
-        return [_row(path, rows.line_num, columns, cells) for cells in rows if any(cells)]
+        for cells in filter(any, rows):
+            if any(cells[len(columns) :]):
+                raise UsageError(
+                    f"{path}:{rows.line_num}: found {len(cells)} fields, expected"
+                    f" {len(columns)} fields, as in the first line"
+                )
+            # A short line has the rest empty.
+            named = zip_longest(columns, cells[: len(columns)], fillvalue="")
+            trimmed = {name: _trim(cell) for name, cell in named if name}
+            found.append(CsvRow(path, rows.line_num, trimmed))
+        return found
     except csv.Error as error:
         raise UsageError(
             f"{path}:{rows.line_num}: found a line that is not CSV ({error}), expected a closing"
@@ -108,16 +119,6 @@ def _check_columns(path: Path, line: int, columns: list[str], required: Iterable
             raise UsageError(f"{path}:{line}: there are two columns {name!r}")
 
 
-def _row(path: Path, line: int, columns: list[str], cells: list[str]) -> CsvRow:
-    if any(cells[len(columns) :]):
-        expected = f"{len(columns)} fields, as in the first line"
-        raise UsageError(f"{path}:{line}: found {len(cells)} fields, expected {expected}")
-    named = zip_longest(
-        columns, cells[: len(columns)], fillvalue=""
-    )  # a short line has the rest empty
-    return CsvRow(path, line, {name: _trim(cell) for name, cell in named if name})
-
-
 def _trim(cell: str) -> str:
     """Return a cell without what nobody sees before and after it: web pages copy it along."""
     return _UNSEEN.sub("", cell)
@@ -133,24 +134,17 @@ def pieces(path: Path) -> Iterator[SourcePiece]:
         UsageError: says the line and the column that is wrong.
     """
     for row in read(path, ["student", "file"]):
-        time, late = _time(row), _late(row)
-        file = SubmittedFile(_file(row), row.get("file"), time, late) if row.get("file") else None
+        time, late = _time(row), row.get("late").casefold()
+        if late not in (*_YES, *_NO):
+            row.refuse("late", "yes or no")
+        file = None
+        if name := row.get("file"):
+            place = row.file.parent / name
+            if not place.exists():
+                row.refuse("file", "a file or folder that is there")
+            file = SubmittedFile(place, name, time, late in _YES)
         order = (clock_changes.to_seconds(time or datetime.datetime.min), row.line)
         yield SourcePiece(row.student(), file, order, row.get("group"))
-
-
-def _file(row: CsvRow) -> Path:
-    place = row.file.parent / row.get("file")
-    if not place.exists():
-        row.refuse("file", "a file or folder that is there")
-    return place
-
-
-def _late(row: CsvRow) -> bool:
-    word = row.get("late").casefold()
-    if word not in (*_YES, *_NO):
-        row.refuse("late", "yes or no")
-    return word in _YES
 
 
 def _time(row: CsvRow) -> datetime.datetime | None:
@@ -225,55 +219,33 @@ def _match_members(
     groups: dict[str, list[GroupMember]] = {}
     for member in members:
         groups.setdefault(fold_name(member.group), []).append(member)
-    matched = _members(students, members, groups.keys())
+    matched: dict[str, list[GroupMember]] = {}
+    for member in members:
+        # What is named like another group has that group's id, which is not a student's.
+        others = groups.keys() - {fold_name(member.group)}
+        persons = {key: one for key, one in students.items() if fold_name(one.name) not in others}
+        if key := _key_of(member, persons):
+            if key in matched:
+                member.row.refuse("student", "a student who is not in an earlier row")
+            student, own = students[key], member.student
+            name = own.name
+            if not member.row.get("name") and _is_key(own, student):  # it has a number only
+                # Moodle before version 4 puts the group's name before each member's.
+                name = student.name.removeprefix(f"{member.group}-")
+            own = own._replace(name=name, ids=(*own.ids, *student.ids))
+            matched[key] = [member._replace(student=own)]
     for key, student in students.items():
         own_name = fold_name(student.name)
         if key not in matched and own_name in groups:
-            matched[key] = _add_known_names(groups[own_name], matched)
+            # Members as they are known from elsewhere in the download, ids included.
+            known = {one[0].student.key: one[0] for one in matched.values()}
+            matched[key] = [known.get(one.student.key, one) for one in groups[own_name]]
     return matched
-
-
-def _members(
-    students: dict[str, Student], members: list[GroupMember], groups: Set[str]
-) -> dict[str, list[GroupMember]]:
-    """Map the keys of students in the download to the members that they match.
-
-    ``groups``: the names of all groups, folded. A submission named like another group has that
-    group's ID, which is not taken for a student's.
-    """
-    matched: dict[str, list[GroupMember]] = {}
-    for member in members:
-        others = groups - {fold_name(member.group)}
-        own = {key: one for key, one in students.items() if fold_name(one.name) not in others}
-        if key := _key_of(member, own):
-            if key in matched:
-                member.row.refuse("student", "a student who is not in an earlier row")
-            matched[key] = [member._replace(student=_join(member, students[key]))]
-    return matched
-
-
-def _join(member: GroupMember, student: Student) -> Student:
-    """Return a member with all ids, and with the download's name where the file has a number only.
-
-    Moodle before version 4 puts the group's name before each member's.
-    """
-    own = member.student
-    named = member.row.get("name") or not _is_key(own, student)
-    name = own.name if named else student.name.removeprefix(f"{member.group}-")
-    return own._replace(name=name, ids=(*own.ids, *student.ids))
 
 
 def _is_key(member: Student, student: Student) -> bool:
     """Whether a member's key is one of the download's keys or numbers for a student."""
     return member.key in (student.key, *dict(student.ids).values())
-
-
-def _add_known_names(
-    members: list[GroupMember], matches: dict[str, list[GroupMember]]
-) -> list[GroupMember]:
-    """Return members as they are known from elsewhere in the download, ids included."""
-    known = {own[0].student.key: own[0] for own in matches.values()}
-    return [known.get(member.student.key, member) for member in members]
 
 
 def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
@@ -284,7 +256,13 @@ def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
     """
     own = member.student
     names = {fold_name(one) for one in (own.key, own.name, member.group + own.name)} - {""}
-    others = {key: one for key, one in students.items() if not _differ(own, one)}
+    # With different ids of a kind they are not the same, whatever the name.
+    ids = dict(own.ids)
+    others = {
+        key: one
+        for key, one in students.items()
+        if all(ids.get(kind, value) == value for kind, value in dict(one.ids).items())
+    }
     by_id = [key for key, one in others.items() if {*own.ids} & {*one.ids}]
     by_key = [key for key, one in others.items() if _is_key(own, one)]
     by_name = [key for key, one in others.items() if fold_name(one.name) in names]
@@ -293,9 +271,3 @@ def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
         place, who = f"{member.row.file}:{member.row.line}", ", ".join(sorted(found))
         raise UsageError(f"{place}: {own.name!r} may be any of {who}: give the id")
     return found[0] if found else ""
-
-
-def _differ(student: Student, other: Student) -> bool:
-    """Whether they have different ids of a kind: then they are not the same, whatever the name."""
-    ids, others = dict(student.ids), dict(other.ids)
-    return any(ids[kind] != others[kind] for kind in ids.keys() & others.keys())

@@ -13,7 +13,7 @@ GNU Readline, ``display.c``: at the edge of the screen it writes a blank and a c
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from harness.archives import archive, archive_streams
@@ -33,17 +33,14 @@ _TOKENS = re.compile(
 )
 
 
-def _decode(data: bytes) -> str:
-    """Return the text; what Windows calls Unicode has a mark at its beginning."""
+def show_lines(data: bytes) -> Iterator[str]:
+    """Yield the lines of a transcript as they stood on the terminal when they were ended."""
+    # What Windows calls Unicode has a mark at its beginning.
     is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     text = data.decode("utf-16" if is_wide else "utf-8", errors="replace")
     text = re.sub(r" \r(?![\r\n])", "", text)  # where the shell went on in the next row
-    return re.sub(r"\r+\n?|\n", "\n", text)
-
-
-def _lines(text: str) -> Iterator[str]:
     line = _TerminalLine()
-    for token in _TOKENS.finditer(text):
+    for token in _TOKENS.finditer(re.sub(r"\r+\n?|\n", "\n", text)):
         if token["text"]:
             line.put(token["text"])
         elif token["end"]:
@@ -160,7 +157,7 @@ def of_log(name: str, data: bytes, expected: public_tests.Receipt) -> CheckLog:
     """
     if not data.strip():
         return CheckLog(present=True, remarks=(f"{name} is empty.",))
-    lines = list(_lines(_decode(data[:LONGEST])))
+    lines = list(show_lines(data[:LONGEST]))
     transcript, odd = _transcript(name, data, lines)
     unpacked, missing = _check_unpacking(name, lines)
     run = _best_run(name, lines)
@@ -193,20 +190,15 @@ def _check_unpacking(name: str, lines: Sequence[str]) -> tuple[bool, str]:
     """Return whether it shows the archive being unpacked, and a sentence if not."""
     said = f"{name} does not show the archive being unpacked (tar -x… or unzip)."
     for index, line in enumerate(lines):
-        if _is_unpacking(line):
+        tars = (_TAR.search(part) for part in line.split("&&")[:_MOST_PARTS])
+        is_tar = any(tar and _extracts(tar[1].split()) for tar in tars)
+        if is_tar or _OTHER_UNPACKERS.search(line):
             after = lines[index + 1 : index + 4]
             wrong = next((one for one in after if _NOT_UNPACKED.match(one)), "")
             if not wrong:
                 return True, ""
             said = f"In {name} the archive could not be unpacked: {one_line(wrong, _SHOWN)}"
     return False, said
-
-
-def _is_unpacking(line: str) -> bool:
-    tars = (_TAR.search(part) for part in line.split("&&")[:_MOST_PARTS])
-    return any(tar and _extracts(tar[1].split()) for tar in tars) or bool(
-        _OTHER_UNPACKERS.search(line)
-    )
 
 
 def _extracts(words: Sequence[str]) -> bool:
@@ -271,27 +263,20 @@ def read_log(inspection: contents.InspectedArchive, assignment: Assignment, path
         return CheckLog()
     if not inspection.found.has_log:
         others = (*inspection.found.kept, *inspection.found.extra)
-        return absent(
-            name, [one for one in others if contents.likeness(one) == contents.likeness(name)]
-        )
+        like = contents.likeness(name)
+        return absent(name, [one for one in others if contents.likeness(one) == like])
     wanted = {inspection.root + kept: kept for kept in inspection.found.kept}
     digests: dict[str, str] = {}
     data = b""
     for file in archive.files(path):
         kept = wanted.get(file.name)
         if kept == name:
-            data = _both_ends(file.content)
+            half, first, last = LONGEST // 2, b"", b""  # of a very long one both ends are enough
+            for piece in file.content:
+                room = half - len(first)
+                first += piece[:room]
+                last = (last + piece[room:])[-half:]
+            data = first + last
         elif kept is not None:
             digests[kept] = public_tests.digest(file.content)
     return of_log(name, data, public_tests.make_receipt(assignment, digests))
-
-
-def _both_ends(pieces: Iterable[bytes]) -> bytes:
-    """Return all bytes, or of very many the first and the last."""
-    half = LONGEST // 2
-    first, last = b"", b""
-    for piece in pieces:
-        room = half - len(first)
-        first += piece[:room]
-        last = (last + piece[room:])[-half:]
-    return first + last

@@ -119,14 +119,15 @@ def _room() -> Path:
     for left in Path(tempfile.gettempdir()).glob(f"{_ROOM}*"):
         if not Path("/proc", left.name.removeprefix(_ROOM).partition("-")[0]).exists():
             shutil.rmtree(left, ignore_errors=True)
-    place = tempfile.mkdtemp(prefix=f"{_ROOM}{os.getpid()}-")
-    atexit.register(_clear_away, place, os.getpid())
+    owner = os.getpid()
+    place = tempfile.mkdtemp(prefix=f"{_ROOM}{owner}-")
+
+    def clear_away() -> None:
+        if os.getpid() == owner:  # and not one of its workers
+            shutil.rmtree(place, ignore_errors=True)
+
+    atexit.register(clear_away)
     return Path(place)
-
-
-def _clear_away(place: str, owner: int) -> None:
-    if os.getpid() == owner:  # and not one of its workers
-        shutil.rmtree(place, ignore_errors=True)
 
 
 # --- What lies in a download ---------------------------------------------------------------------
@@ -207,26 +208,20 @@ def unzip(path: Path, room: Path) -> None:
         taken: set[str] = set()
         for member in reading.read(file, meter).members:
             meter.member()
-            if not member.is_folder:
-                _write(room / _make_unique(mend_name(member.name), taken), member.content)
-
-
-def _make_unique(name: str, names: set[str]) -> str:
-    """Return the name, with as many tildes as make it another than all before it."""
-    while (same := unicodedata.normalize("NFC", name).casefold()) in names:
-        name += "~"
-    names.add(same)
-    return name
-
-
-def _write(place: Path, content: Iterator[bytes]) -> None:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("xb") as file:
-            for piece in content:
-                file.write(piece)
-    except OSError as error:
-        raise UsageError(f"cannot write {place}: {error.strerror}") from None
+            if member.is_folder:
+                continue
+            name = mend_name(member.name)
+            # Names that are one to some file system are told apart by tildes.
+            while (same := unicodedata.normalize("NFC", name).casefold()) in taken:
+                name += "~"
+            taken.add(same)
+            place = room / name
+            try:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("xb") as copy:
+                    copy.writelines(member.content)
+            except OSError as error:
+                raise UsageError(f"cannot write {place}: {error.strerror}") from None
 
 
 # --- The entries made of pieces: one for each student, or for each group ------------------------
@@ -262,20 +257,17 @@ def student_keys(pieces: Iterable[SourcePiece]) -> dict[str, str]:
 
 
 def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
-    """Return the keys of all students and groups."""
-    every = list(pieces)
-    students = sorted({piece.student.key for piece in every})
-    groups = sorted({piece.group for piece in every if piece.group})
-    return _keys([*((False, key) for key in students), *((True, name) for name in groups)])
+    """Return a key for each student and group: (is a group, text).
 
-
-def _keys(owners: Iterable[tuple[bool, str]]) -> dict[tuple[bool, str], str]:
-    """Return a key for each (is a group, text). Where two would be one to some file system, the
-    later gets a digest of its text, so that it is called the same whenever the class is read.
+    Where two would be one to some file system, the later gets a digest of its text, so that it is
+    called the same whenever the class is read.
     """
+    every = list(pieces)
+    students = {(False, piece.student.key) for piece in every}
+    groups = {(True, piece.group) for piece in every if piece.group}
     keys: dict[tuple[bool, str], str] = {}
     taken: set[str] = set()
-    for own in owners:
+    for own in sorted(students | groups):
         key = safe(own[1])
         if key.casefold() in taken:
             key = with_digest(own)
@@ -458,10 +450,8 @@ def receive(
             log=log,
         )
     last = entry.files[-1]
-    return submission._replace(
-        name=last.name, time=last.time, late=last.late,
-        refused=refusals[0], remarks=tuple(refusals[1:]),
-    )  # fmt: skip
+    submission = submission._replace(name=last.name, time=last.time, late=last.late)
+    return submission._replace(refused=refusals[0], remarks=tuple(refusals[1:]))
 
 
 def _format_name(file: SubmittedFile) -> str:

@@ -8,20 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Select, delete, insert, select
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger.ledger_tables import (
-    ATTEMPT,
-    CASE_FILE,
-    CHAIN,
-    CONTENT,
-    DIGEST,
-    LINK,
-    METADATA,
-    WANTED,
-)
+from harness.grading.ledger import ledger_tables as sql
+from harness.grading.ledger.ledger_tables import ATTEMPT, DIGEST, LINK, METADATA
 
 START = ""  # the digest before the first row
 _PENDING = ".new"  # of a key whose ledger does not know it yet
@@ -201,18 +193,7 @@ KEYS = {  # what names a row of each
 TOLD = {"case_file": "case file", "wanted": "attempt"}  # where the table's name is not the word
 _WORDS = (("key", "submission"), ("kind", "kind"), ("name", "case file"))
 
-# Statements, made once.
-_END = select(CHAIN.c.length, CHAIN.c.digest, CHAIN.c.unsigned, CHAIN.c.seal).where(
-    CHAIN.c.name == bindparam("of")
-)
-_END_HELD = _END.with_for_update()
-_SET_END = update(CHAIN).where(CHAIN.c.name == bindparam("of"))
 _INSERT = {table: insert(METADATA.tables[table]) for table in SIGNED}
-_CONTENTS = (
-    select(CASE_FILE.c.name, CASE_FILE.c.sha256, CONTENT.c.bytes)
-    .join_from(CASE_FILE, CONTENT, isouter=True)
-    .distinct()
-)
 
 
 class SignedRow(NamedTuple):
@@ -242,7 +223,7 @@ class Chains:
     def begin(self) -> None:
         """Give every signed table a chain, which is empty."""
         for table in SIGNED:
-            self._db.execute(insert(CHAIN), self._head_row(table, Head()))
+            self._db.execute(insert(sql.CHAIN), self._head_row(table, Head()))
 
     def touch(self) -> None:
         """Find out whether all tables have their columns: the database complains if not."""
@@ -252,7 +233,7 @@ class Chains:
     def tampering(self) -> list[str]:
         """Return a sentence for each row that does not hold, and for each that is missing."""
         found = [text for table in SIGNED for text in self._find_broken_rows(table)]
-        for name, sha256, content in self._db.execute(_CONTENTS):
+        for name, sha256, content in self._db.execute(sql.CASE_CONTENTS):
             if content is None:
                 found.append(f"the content of case file {name} is missing")
             elif hashlib.sha256(content).hexdigest() != sha256:
@@ -322,24 +303,20 @@ class Chains:
         names = get_own_signed_columns(table)
         written = []
         for row in rows:
-            end, digest = self._next(table, row, end)
+            digest = self._seal.of_row(table, end.length + 1, row, end.digest)
+            end = Head(end.length + 1, digest.chained, end.unsigned)
             values = dict(zip(names, row, strict=False))  # of an attempt wanted, its name alone
-            written.append(values | {LINK: end.length, DIGEST: digest})
+            written.append(values | {LINK: end.length, DIGEST: str(digest)})
         if written:
             self._db.execute(_INSERT[table], written)
             self._set_head(table, end)
-
-    def _next(self, table: str, row: Sequence[object], end: Head) -> tuple[Head, str]:
-        """Make a chain longer by a row; return its new end and what the row is to carry."""
-        digest = self._seal.of_row(table, end.length + 1, row, end.digest)
-        return Head(end.length + 1, digest.chained, end.unsigned), str(digest)
 
     def hold(self, table: str) -> Head:
         """Return the end of a table's chain; nobody else makes it longer in this transaction.
 
         Raises as :meth:`head`.
         """
-        return self._verify_head(table, self._db.execute(_END_HELD, {"of": table}).fetchone())
+        return self._verify_head(table, self._db.execute(sql.HELD_END, {"of": table}).fetchone())
 
     def head(self, table: str) -> Head:
         """Return the end of a table's chain.
@@ -347,7 +324,7 @@ class Chains:
         Raises:
             LedgerError: others have written it.
         """
-        return self._verify_head(table, self._db.execute(_END, {"of": table}).fetchone())
+        return self._verify_head(table, self._db.execute(sql.END, {"of": table}).fetchone())
 
     def _verify_head(self, table: str, row: Sequence[Any] | None) -> Head:
         if row is None or row[3] != self._seal.of_head(table, Head(*row[:3])):
@@ -363,7 +340,7 @@ class Chains:
         self._set_head(table, Head())
 
     def _set_head(self, table: str, end: Head) -> None:
-        self._db.execute(_SET_END, {"of": table, **self._head_row(table, end)})
+        self._db.execute(sql.SET_END, {"of": table, **self._head_row(table, end)})
 
     def _head_row(self, table: str, end: Head) -> dict[str, object]:
         return {"name": table, **end._asdict(), "seal": self._seal.of_head(table, end)}
@@ -374,19 +351,15 @@ def get_own_signed_columns(table: str) -> tuple[str, ...]:
     return tuple(name for name in SIGNED[table] if table != "wanted" or name not in PLANNED)
 
 
-def _columns(table: str) -> list[Column[Any]]:
-    found = METADATA.tables[table]
-    planned = PLANNED if table == "wanted" else ()
-    return [(ATTEMPT if name in planned else found).c[name] for name in SIGNED[table]]
-
-
 def _select(table: str) -> Select[Any]:
     """Return the query of all signed rows of a table."""
     found = METADATA.tables[table]
-    query = select(*_columns(table), found.c[LINK], found.c[DIGEST])
+    own = [found.c[name] for name in get_own_signed_columns(table)]
     if table != "wanted":
-        return query
-    return query.join_from(WANTED, ATTEMPT, WANTED.c.basis == ATTEMPT.c.basis, isouter=True)
+        return select(*own, found.c[LINK], found.c[DIGEST])
+    planned = [ATTEMPT.c[name] for name in PLANNED]
+    query = select(*own, *planned, found.c[LINK], found.c[DIGEST])
+    return query.join_from(found, ATTEMPT, found.c.basis == ATTEMPT.c.basis, isouter=True)
 
 
 def select_planned(basis: object) -> Select[Any]:

@@ -137,7 +137,7 @@ class Ledger:
         """
         self._place = places.LedgerFile(location) if isinstance(location, Path) else location
         self.name = self._place.name  # in messages
-        was_emptied = _is_emptied(self._place)
+        was_emptied = isinstance(self._place, places.LedgerFile) and self._place.is_emptied
         self.database = sqlite_file.open_database(self._place)
         self.db = self.database.connection
         self._renewed: dict[str, float] = {}  # when a lease was, on the monotonic clock
@@ -156,30 +156,24 @@ class Ledger:
             self.database.lock("making")
             version = self.database.version()
             if version == 0:
-                self._refuse_emptied(was_emptied=was_emptied)
+                if was_emptied:
+                    raise LedgerError(
+                        f"{self.name} is empty, but it was a ledger: its key"
+                        f" {self._place.key('')} is there. Restore it from a backup, or delete"
+                        " both to begin anew"
+                    )
                 sqlite_file.make_tables(self.database)
-                found = self._sign()
+                self._place.make_room_for_key()
+                # A key that is new, too, is put in place when the ledger knows its name.
+                own = chains.read(self._place.key("")) or chains.prepare(self._place.key)
+                self.chains = chains.Chains(self.db, own, self.name)
+                self.chains.begin()
+                self.chains.append("seed", (secrets.token_hex(16),))
+                self.db.execute(sql.SIGN, {"name": own.name, "taken_over": ""})
         if version:
             return self._find_seal()
         self.database.settle()
-        return found if self._place.key(found.name).exists() else self._find_seal()
-
-    def _refuse_emptied(self, *, was_emptied: bool) -> None:
-        if was_emptied:
-            raise LedgerError(
-                f"{self.name} is empty, but it was a ledger: its key {self._place.key('')} is"
-                " there. Restore it from a backup, or delete both to begin anew"
-            )
-
-    def _sign(self) -> chains.Seal:
-        """Begin the chains of a new ledger; its key is not in place yet if it is new, too."""
-        self._place.make_room_for_key()
-        own = chains.read(self._place.key("")) or chains.prepare(self._place.key)
-        self.chains = chains.Chains(self.db, own, self.name)
-        self.chains.begin()
-        self.chains.append("seed", (secrets.token_hex(16),))
-        self.db.execute(sql.SIGN, {"name": own.name, "taken_over": ""})
-        return own
+        return own if self._place.key(own.name).exists() else self._find_seal()
 
     def _find_seal(self) -> chains.Seal:
         """Return the seal of this ledger's key.
@@ -201,13 +195,7 @@ class Ledger:
         return found
 
     def naming_errors(self) -> contextlib.AbstractContextManager[None]:
-        """Turn what the database says into sentences.
-
-        Raises:
-            LedgerError: it is damaged.
-            ServerError: the server cannot be used now.
-            UsageError: the file cannot be used.
-        """
+        """Turn what the database says into sentences, as :meth:`LedgerDatabase.naming_errors`."""
         return self.database.naming_errors()
 
     def close(self) -> None:
@@ -305,7 +293,14 @@ class Ledger:
         """
         with self.changing():
             self.database.lock("leasing")
-            self._refuse_company()
+            holding, now = self.database.list_held_tokens(), places.now(self.db)
+            for row in self.db.execute(sql.LEASES).fetchall():
+                if places.is_held(row, holding, now):
+                    machine, process = row.owner.split()[:2]
+                    raise BusyError(
+                        f"process {process} on {machine} is using {self.name}; wait until it"
+                        " finishes"
+                    )
             taken = self._take(list(bases))
             self.db.execute(sql.BEGIN_ANEW, {"by": taken.token})
             return taken.token
@@ -320,19 +315,16 @@ class Ledger:
             self.database.lock("leasing", shared=True)
             free: list[str] = []
             for some in _parts(bases):
-                free += self._free(some)[: most - len(free)]
+                rows = self.db.execute(sql.NOT_DONE, {"bases": some}).fetchall()
+                holding, now = self.database.list_held_tokens(), places.now(self.db)
+                idle = {
+                    row.basis
+                    for row in rows
+                    if row.state == "waiting"
+                    or not places.is_held(row, holding, now, by_me=self.database.holds(row.token))
+                }
+                free += [basis for basis in some if basis in idle][: most - len(free)]
             return self._take(free)
-
-    def _free(self, bases: Sequence[str]) -> list[str]:
-        rows = self.db.execute(sql.NOT_DONE, {"bases": bases}).fetchall()
-        holding, now = self.database.list_held_tokens(), places.now(self.db)
-        free = {
-            row.basis
-            for row in rows
-            if row.state == "waiting"
-            or not places.is_held(row, holding, now, by_me=self.database.holds(row.token))
-        }
-        return [basis for basis in bases if basis in free]
 
     def _take(self, bases: Sequence[str]) -> Lease:
         """Write down a lease; a part of a transaction."""
@@ -342,15 +334,6 @@ class Ledger:
             self.db.execute(sql.TAKE, {**taken, "bases": some})
         self.database.hold(token)
         return Lease(token, tuple(bases))
-
-    def _refuse_company(self) -> None:
-        holding, now = self.database.list_held_tokens(), places.now(self.db)
-        for row in self.db.execute(sql.LEASES).fetchall():
-            if places.is_held(row, holding, now):
-                machine, process = row.owner.split()[:2]
-                raise BusyError(
-                    f"process {process} on {machine} is using {self.name}; wait until it finishes"
-                )
 
     def begin_anew(self, bases: Iterable[str]) -> None:
         """Retry attempts that were given up after harness errors."""
@@ -369,54 +352,37 @@ class Ledger:
             self.db.execute(sql.RELEASE, {"by": token})
         self.database.let_go(token)
 
-    def renew(self, token: str) -> None:
-        """Let a lease begin anew; anyone who finishes something does so, too."""
-        with self.changing():
-            self._renew(token)
-
-    def _renew(self, token: str) -> None:
-        self.db.execute(sql.RENEW, {"by": token, "end": places.now(self.db) + LEASE})
-        self._renewed[token] = time.monotonic()
-
-    def finish(self, basis: str, token: str, row: ResultRow, number: int, last: bool) -> bool:
-        """Write a result, once; False, and nothing is written, without the lease."""
-        return self.finish_all(token, [FinishedRun(basis, row, number, last)])
-
     def finish_all(
         self, token: str, runs: Sequence[FinishedRun], builds: Iterable[BuildRow] = ()
     ) -> bool:
-        """Write results, each once, and builds.
+        """Write results, each once, and those builds that are not known; renew the lease.
 
-        Without the lease of one of them it is not written, and False is returned.
+        Without the lease of a result it is not written, and False is returned.
         """
         first: dict[str, FinishedRun] = {}
         for one in runs:
             first.setdefault(one.basis, one)
+        written = 0
         with self.changing():
-            written = self._add_results(token, list(first.values()))
+            for some in _parts(first.values()):
+                asked = {"bases": sorted(one.basis for one in some), "by": token}
+                before = {row.basis: row.withdrawn for row in self.db.execute(sql.MINE, asked)}
+                mine = [one for one in some if one.basis in before]
+                self.chains.extend(
+                    "result",
+                    [
+                        (one.basis, before[one.basis] + one.number, token, *one.row, int(one.last))
+                        for one in mine
+                    ],
+                )
+                if done := [one.basis for one in mine if one.last]:
+                    self.db.execute(sql.DONE, {"bases": done})
+                written += len(mine)
             self._add_new_builds(builds)
             if self._renewed.get(token, 0.0) < time.monotonic() - _RENEWED:
-                self._renew(token)
+                self.db.execute(sql.RENEW, {"by": token, "end": places.now(self.db) + LEASE})
+                self._renewed[token] = time.monotonic()
         return written == len(runs)
-
-    def _add_results(self, token: str, runs: Sequence[FinishedRun]) -> int:
-        """Write results of attempts that are leased, and return how many; of a transaction."""
-        written = 0
-        for some in _parts(runs):
-            asked = {"bases": sorted(one.basis for one in some), "by": token}
-            before = {row.basis: row.withdrawn for row in self.db.execute(sql.MINE, asked)}
-            mine = [one for one in some if one.basis in before]
-            self.chains.extend(
-                "result",
-                [
-                    (one.basis, before[one.basis] + one.number, token, *one.row, int(one.last))
-                    for one in mine
-                ],
-            )
-            if done := [one.basis for one in mine if one.last]:
-                self.db.execute(sql.DONE, {"bases": done})
-            written += len(mine)
-        return written
 
     def settle(self, basis: str, token: str) -> None:
         """Let an attempt be done with the results that it has."""
@@ -441,7 +407,12 @@ class Ledger:
             with self.changing():
                 idle = self.db.execute(sql.IDLE, {"bases": some}).fetchall()
                 names = [basis for basis, _ in idle]
-                self._withdraw_results(names, reason)
+                now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+                told = canonical_json.dumps(reason)
+                row = ResultRow(sql.WITHDRAWN, now, 0, 0.0, 0.0, 0, 0.0, told)
+                numbers = self.db.execute(sql.LAST_NUMBERS, {"bases": names}).fetchall()
+                rows = [(basis, number + 1, "", *row, 0) for basis, number in numbers]
+                self.chains.extend("result", sorted(rows))
                 self.chains.hold("build")
                 for build in sorted({build for _, build in idle}):
                     if before := self._builds(build):
@@ -449,16 +420,6 @@ class Ledger:
                 self.db.execute(sql.WAIT_AGAIN, {"bases": names})
             found += names
         return found
-
-    def _withdraw_results(self, bases: Sequence[str], reason: str) -> None:
-        numbers = self.db.execute(sql.LAST_NUMBERS, {"bases": bases}).fetchall()
-        row = ResultRow(sql.WITHDRAWN, _now(), 0, 0.0, 0.0, 0, 0.0, canonical_json.dumps(reason))
-        rows = [(basis, number + 1, "", *row, 0) for basis, number in numbers]
-        self.chains.extend("result", sorted(rows))
-
-    def runs(self, basis: str) -> int:
-        """Return how often an attempt was run, of the runs that count."""
-        return int(self.db.execute(sql.RUNS, {"of": basis}).scalar_one())
 
     def results(self, basis: str, at: str = "") -> list[tuple[str, str]]:
         """Return (result, figures) of each run of an attempt that counts, in order.
@@ -492,11 +453,6 @@ class Ledger:
 
     # --- builds ---
 
-    def set_build(self, basis: str, result: str, seconds: float) -> None:
-        """Record the result of the build steps; what is known stays."""
-        with self.changing():
-            self._add_new_builds([BuildRow(basis, result, seconds)])
-
     def _add_new_builds(self, builds: Iterable[BuildRow]) -> None:
         """Write the builds that are not known; a part of a transaction."""
         new = {one.basis: one for one in reversed(list(builds))}  # the first one of each
@@ -528,7 +484,12 @@ class Ledger:
         with self.changing():
             number = self._next_id("mark")
             in_force = self.in_force()
-            new = [mark for mark in marks if not _is_same(mark, in_force.get(mark.key))]
+            new = [
+                mark
+                for mark in marks
+                if (former := in_force.get(mark.key)) is None
+                or former._replace(run=mark.run, given=mark.given) != mark
+            ]
             self.chains.extend(
                 "mark",
                 [
@@ -574,14 +535,6 @@ class Ledger:
             )
 
 
-def _is_emptied(place: places.LedgerFile | places.ServerPlace) -> bool:
-    """Whether a ledger was here: its file has nothing in it, and its key still lies beside it."""
-    if not isinstance(place, places.LedgerFile) or place.own_key:
-        return False
-    path = place.path
-    return path.exists() and not path.stat().st_size and place.key("").exists()
-
-
 def _parts(items: Iterable[_One]) -> Iterator[list[_One]]:
     """Yield names, or what has them, as many together as are asked for in one statement."""
     found = list(items)
@@ -592,11 +545,3 @@ def _parts(items: Iterable[_One]) -> Iterator[list[_One]]:
 def _mark_row(row: Sequence[Any]) -> MarkRow:
     key, marks, submission, bases, run, given = row
     return MarkRow(key, marks, submission, tuple(bases.split()), run, given)
-
-
-def _is_same(mark: MarkRow, former: MarkRow | None) -> bool:
-    return former is not None and former._replace(run=mark.run, given=mark.given) == mark
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

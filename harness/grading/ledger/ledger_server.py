@@ -89,9 +89,12 @@ class LedgerDatabase(ABC):
     def get_stored_version(self) -> int:
         """Return the version that a ledger says it has; it may be damaged."""
 
-    @abstractmethod
     def own_errors(self, most: int) -> list[str]:
-        """Return what the database itself finds wrong with its files, so many at most."""
+        """Return what the database itself finds wrong with its files, so many at most.
+
+        A server looks after its files itself.
+        """
+        return []
 
     @abstractmethod
     def note_version(self) -> None:
@@ -219,8 +222,15 @@ class ServerDatabase(LedgerDatabase):
             UsageError: psycopg is not installed, or the address cannot be read.
         """
         extras.require(f"the ledger {name}", "postgresql", "psycopg")
+        engine = create_engine(
+            "postgresql+psycopg://",
+            creator=opener(address, name),
+            poolclass=NullPool,
+            isolation_level="AUTOCOMMIT",
+            hide_parameters=True,
+        )
         with naming_errors(name):
-            super().__init__(name, _connect(address, name))
+            super().__init__(name, engine.connect())
             try:
                 encoding = self.connection.exec_driver_sql("SHOW server_encoding").scalar_one()
                 if encoding != "UTF8":
@@ -245,14 +255,9 @@ class ServerDatabase(LedgerDatabase):
         return self.require_version(self.get_stored_version())
 
     def get_stored_version(self) -> int:
-        """As in the base."""
         query = f"SELECT version_num FROM {VERSION_TABLE}"
         found = self.connection.exec_driver_sql(query).scalar() or ""
         return int(found) if found.isdigit() else 0
-
-    def own_errors(self, most: int) -> list[str]:
-        """As in the base; a server looks after its files itself."""
-        return []
 
     def note_version(self) -> None:
         """As in the base: it was noted with the tables."""
@@ -261,18 +266,15 @@ class ServerDatabase(LedgerDatabase):
         """As in the base: there is nothing to be done."""
 
     def lock(self, what: str, *, shared: bool = False) -> None:
-        """As in the base."""
         name = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
         query = text(f"SELECT {name}({_SPACE}, hashtext(:what))")
         self.connection.execute(query, {"what": what})
 
     def hold(self, token: str) -> None:
-        """As in the base."""
         query = text("SELECT pg_advisory_lock(:number)")
         self.connection.execute(query, {"number": _number(token)})
 
     def let_go(self, token: str) -> None:
-        """As in the base."""
         query = text("SELECT pg_advisory_unlock(:number)")
         self.connection.execute(query, {"number": _number(token)})
 
@@ -281,7 +283,6 @@ class ServerDatabase(LedgerDatabase):
         return True
 
     def list_held_tokens(self) -> set[str] | None:
-        """As in the base."""
         query = (
             "SELECT classid::bigint, objid::bigint FROM pg_locks WHERE locktype = 'advisory'"
             " AND objsubid = 1 AND granted"
@@ -291,7 +292,6 @@ class ServerDatabase(LedgerDatabase):
         return {f"{high << 32 | low:016x}" for high, low in rows}
 
     def naming_errors(self) -> contextlib.AbstractContextManager[None]:
-        """As in the base."""
         return naming_errors(self.name)
 
 
@@ -323,17 +323,6 @@ def opener(address: str, name: str) -> "Callable[[], psycopg.Connection[Any]]":
     return connect
 
 
-def _connect(address: str, name: str) -> Connection:
-    engine = create_engine(
-        "postgresql+psycopg://",
-        creator=opener(address, name),
-        poolclass=NullPool,
-        isolation_level="AUTOCOMMIT",
-        hide_parameters=True,
-    )
-    return engine.connect()
-
-
 @contextlib.contextmanager
 def naming_errors(name: str, wording: ServerWords = LEDGER) -> Iterator[None]:
     """Turn what a server says into sentences; ``name``: of its address, for people.
@@ -347,20 +336,17 @@ def naming_errors(name: str, wording: ServerWords = LEDGER) -> Iterator[None]:
     except PendingRollbackError:
         raise ServerError(f"the connection to {name} is lost. {wording.lost}") from None
     except DBAPIError as error:
-        raise _sentence(name, error, wording) from None
-
-
-def _sentence(name: str, error: DBAPIError, wording: ServerWords) -> HarnessError:
-    said = error.orig
-    state = getattr(said, "sqlstate", None) or ""
-    primary = getattr(getattr(said, "diag", None), "message_primary", None)
-    what = primary or _last_reason(str(said))
-    if state.startswith(_DAMAGED):
-        return LedgerError(f"{name} is damaged: {what}. {wording.damaged}")
-    advice = _ADVICE.get(state) or _ADVICE.get(state[:2]) or wording.lost
-    if error.connection_invalidated:
-        return ServerError(f"the connection to {name} is lost: {what}. {wording.lost}")
-    return ServerError(f"{name} cannot be used {wording.use}: {what}. {advice}")
+        said = error.orig
+        state = getattr(said, "sqlstate", None) or ""
+        primary = getattr(getattr(said, "diag", None), "message_primary", None)
+        what = primary or _last_reason(str(said))
+        if state.startswith(_DAMAGED):
+            raise LedgerError(f"{name} is damaged: {what}. {wording.damaged}") from None
+        if error.connection_invalidated:
+            lost = f"the connection to {name} is lost: {what}. {wording.lost}"
+            raise ServerError(lost) from None
+        advice = _ADVICE.get(state) or _ADVICE.get(state[:2]) or wording.lost
+        raise ServerError(f"{name} cannot be used {wording.use}: {what}. {advice}") from None
 
 
 def _last_reason(message: str) -> str:

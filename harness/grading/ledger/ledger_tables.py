@@ -268,15 +268,9 @@ BROKE = (
 
 # --- results ---
 
-_OF = RESULT.c.basis == sa.bindparam("of")
-RUNS = (
-    sa.select(sa.func.count())
-    .select_from(RESULT)
-    .where(_OF, RESULT.c.number > _count_withdrawn(sa.bindparam("of")))
-)
 RESULTS = (
     sa.select(RESULT.c.result, RESULT.c.figures, RESULT.c.started)
-    .where(_OF)
+    .where(RESULT.c.basis == sa.bindparam("of"))
     .order_by(RESULT.c.number)
 )
 FIGURES = (  # without the results, which are long
@@ -309,3 +303,16 @@ IN_FORCE = _GIVEN.where(
 LARGEST_IDS = {
     table.name: sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0)) for table in (RUN, MARK)
 }
+
+# --- chains ---
+
+END = sa.select(CHAIN.c.length, CHAIN.c.digest, CHAIN.c.unsigned, CHAIN.c.seal).where(
+    CHAIN.c.name == sa.bindparam("of")
+)
+HELD_END = END.with_for_update()
+SET_END = sa.update(CHAIN).where(CHAIN.c.name == sa.bindparam("of"))
+CASE_CONTENTS = (
+    sa.select(CASE_FILE.c.name, CASE_FILE.c.sha256, CONTENT.c.bytes)
+    .join_from(CASE_FILE, CONTENT, isouter=True)
+    .distinct()
+)

@@ -18,7 +18,6 @@ from harness.archives.archive_streams import PIECE, IntakeLimits, Meter
 from harness.errors import ArchiveError, UsageError
 
 _SCHEMES = ("postgresql://", "postgres://")
-_REST = "/?#"  # what ends the part of an address that names user, password and host
 
 
 class LedgerFile:
@@ -26,7 +25,7 @@ class LedgerFile:
 
     def __init__(self, path: Path, key: Path | None = None) -> None:
         self.path = path
-        self.own_key = key
+        self._key = key
 
     @property
     def name(self) -> str:
@@ -35,7 +34,13 @@ class LedgerFile:
 
     def key(self, name: str) -> Path:
         """Return where its key lies, whatever name it has."""
-        return self.own_key or self.path.with_name(f"{self.path.name}.key")
+        return self._key or self.path.with_name(f"{self.path.name}.key")
+
+    @property
+    def is_emptied(self) -> bool:
+        """Whether a ledger was here: the file has nothing in it, but its key lies beside it."""
+        is_empty = self.path.exists() and not self.path.stat().st_size
+        return not self._key and is_empty and self.key("").exists()
 
     def make_room_for_key(self) -> None:
         """The folder is there: it is the ledger's, or the user named it."""
@@ -102,22 +107,20 @@ def keys() -> Path:
 def _without_password(address: str) -> str:
     """Return an address as it may be shown, without what stands in its query, too."""
     scheme, _, whole = address.partition("://")
-    end = min((whole.find(sign) for sign in _REST if sign in whole), default=len(whole))
+    # What ends the part that names user, password and host.
+    end = min((whole.find(sign) for sign in "/?#" if sign in whole), default=len(whole))
     login, at, hosts = whole[:end].rpartition("@")
     path = whole[end:].partition("?")[0]
-    if "@" in login or "@" in whole[end:] or not _are_hosts(hosts) or "#" in path:
+    # ``user:password`` without @ would be a host with a port that is not a number.
+    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
+    are_hosts = all(port.isdigit() or not port for port in ports)
+    if "@" in login or "@" in whole[end:] or not are_hosts or "#" in path:
         raise UsageError(
             f"cannot read the address {scheme}://… of the ledger; expected"
             f" {scheme}://USER:PASSWORD@HOST:PORT/DATABASE with @ : / ? # and % in a password"
             " written as %40 %3A %2F %3F %23 and %25, or without password: ~/.pgpass may have it"
         )
     return f"{scheme}://{login.partition(':')[0]}{at}{hosts}{path}"
-
-
-def _are_hosts(text: str) -> bool:
-    """Whether this can be hosts with ports; ``user:password`` without @ would be none."""
-    ports = (host.rpartition("]")[2].partition(":")[2] for host in text.split(","))
-    return all(port.isdigit() or not port for port in ports)
 
 
 # --- The owner of a lease: a process with a unique ID; and whether it still lives ----------------
@@ -170,6 +173,7 @@ def is_held(lease: Any, holding: set[str] | None, at: float, *, by_me: bool = Fa
 # time, so that it has one digest too.
 
 
+_LIMITS = IntakeLimits()
 _UNFINISHED = ".unfinished-"
 _FORGOTTEN = 3600.0  # seconds after which an unfinished file is a killed process's
 
@@ -197,7 +201,7 @@ class Store:
         """Return where bytes are kept, by their SHA-256."""
         return self._folder / sha256
 
-    def keep(self, source: Path, limits: IntakeLimits = IntakeLimits()) -> str:  # noqa: B008
+    def keep(self, source: Path, limits: IntakeLimits = _LIMITS) -> str:
         """Keep a file's bytes, whatever they are, and return their SHA-256.
 
         Raises:
@@ -224,25 +228,18 @@ class Store:
                 unfinished.unlink(missing_ok=True)
         return sha256.hexdigest()
 
-    def keep_folder(
-        self,
-        source: Path,
-        names: Mapping[str, str],
-        limits: IntakeLimits = IntakeLimits(),  # noqa: B008
-    ) -> str:
+    def keep_folder(self, source: Path, names: Mapping[str, str]) -> str:
         """Keep files of a folder as a tar, with the names they have in it; return its SHA-256.
 
         Raises as :meth:`keep`.
         """
-        size = sum((source / name).stat().st_size for name in names)
-        if size > limits.compressed:
-            raise ArchiveError(
-                f"its files have {size:,} bytes; the limit is {limits.compressed:,}"
-            )
+        size, most = sum((source / name).stat().st_size for name in names), _LIMITS.compressed
+        if size > most:
+            raise ArchiveError(f"its files have {size:,} bytes; the limit is {most:,}")
         packed = self._open_unfinished()
         try:
             pack_alike(packed, source, names)
-            return self.keep(packed, limits)
+            return self.keep(packed)
         finally:
             packed.unlink(missing_ok=True)
 

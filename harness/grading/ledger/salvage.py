@@ -12,13 +12,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Set
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Select, select, update
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import chains, ledger_tables, places, sqlite_file
+from harness.grading.ledger import chains, places, sqlite_file
+from harness.grading.ledger import ledger_tables as sql
 from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, Seal, SignedRow
 from harness.grading.ledger.ledger import Ledger, Run
 from harness.grading.ledger.ledger_server import LedgerDatabase
@@ -48,11 +49,6 @@ class Salvaged(NamedTuple):
     name: str  # of the new ledger
     key: Path  # where its key lies
 
-    @property
-    def lost(self) -> int:
-        """Return how many rows could not be saved."""
-        return sum(len(one.lost) for one in self.tables)
-
 
 class _Damaged:
     """A ledger, a file in copy, read as far as it can be."""
@@ -69,21 +65,21 @@ class _Damaged:
         self._db = database.connection
         self._wrong = wrong
         self.version = database.get_stored_version()
-        own = self._key(place) if checked else Seal(b"")
         self.checked = checked
-        self.chains = Chains(self._db, own, place.name)
-
-    def _key(self, place: LedgerFile | ServerPlace) -> Seal:
-        name = ""
-        with contextlib.suppress(*_UNREADABLE):
-            name = str(self._db.execute(select(ledger_tables.SIGNER.c.name)).scalar() or "")
-        found = chains.read(place.key(name))
-        if found is None:
-            raise LedgerError(
-                f"the key of {place.name} is missing: there is no {place.key(name)}. --key names"
-                " the file; without it, ledger salvage --unchecked saves all rows that can be read"
-            )
-        return found
+        seal = Seal(b"")
+        if checked:
+            name = ""
+            with contextlib.suppress(*_UNREADABLE):
+                name = str(self._db.execute(sql.KEY_NAME).scalar() or "")
+            found = chains.read(place.key(name))
+            if found is None:
+                raise LedgerError(
+                    f"the key of {place.name} is missing: there is no {place.key(name)}. --key"
+                    " names the file; without it, ledger salvage --unchecked saves all rows that"
+                    " can be read"
+                )
+            seal = found
+        self.chains = Chains(self._db, seal, place.name)
 
     def errors(self) -> list[str]:
         """Return what is wrong with the file before anything in it is looked at."""
@@ -104,8 +100,8 @@ class _Damaged:
         return sorted(found.values(), key=lambda one: one.link)
 
     def _read(self, table: str) -> Iterator[SignedRow]:
-        found = ledger_tables.METADATA.tables[table]
-        names = (*chains.get_own_signed_columns(table), ledger_tables.LINK, ledger_tables.DIGEST)
+        found = sql.METADATA.tables[table]
+        names = (*chains.get_own_signed_columns(table), sql.LINK, sql.DIGEST)
         query = select(*(found.c[name] for name in names)).select_from(found)
         keys = [found.c[name] for name in KEYS[table]]
         for order in (keys, [key.desc() for key in keys]):
@@ -118,16 +114,12 @@ class _Damaged:
     def _try(self, table: str, query: Select[Any]) -> Generator[SignedRow, None, bool]:
         """Yield what a query gives until it fails; return whether it did not."""
         try:
-            for row in self._db.execute(query):
-                yield self._whole(table, tuple(row))
+            for row in map(tuple, self._db.execute(query)):
+                plan = self._plan(row[1]) if table == "wanted" else ()
+                yield chains.parse_signed_row((*row[:2], *plan, *row[2:]))
         except _UNREADABLE:
             return False
         return True
-
-    def _whole(self, table: str, row: tuple[object, ...]) -> SignedRow:
-        if table == "wanted":
-            row = (*row[:2], *self._plan(row[1]), *row[2:])
-        return chains.parse_signed_row(row)
 
     def _plan(self, basis: object) -> tuple[object, ...]:
         nothing = (None,) * len(PLANNED)
@@ -146,10 +138,7 @@ class _Damaged:
         """Yield the contents of case files that are what their names say."""
         for sha256 in {row.values[4] for row in self.rows("case_file")}:
             with contextlib.suppress(*_UNREADABLE):
-                query = select(ledger_tables.CONTENT.c.bytes).where(
-                    ledger_tables.CONTENT.c.sha256 == sha256
-                )
-                for (content,) in self._db.execute(query):
+                for (content,) in self._db.execute(sql.CONTENT_OF, {"sha256": sha256}):
                     if not self.checked or hashlib.sha256(content).hexdigest() == sha256:
                         yield str(sha256), content
 
@@ -163,66 +152,49 @@ def _open(place: LedgerFile | ServerPlace, *, checked: bool = True) -> Iterator[
         ServerError: the server cannot be used now.
         UsageError: it is not a ledger.
     """
-    with (
-        _open_copy(place) if isinstance(place, LedgerFile) else _connect(place) as (
-            database,
-            wrong,
-        )
-    ):
+    with contextlib.ExitStack() as stack:
+        wrong: list[str] = []
+        database: LedgerDatabase
+        if isinstance(place, LedgerFile):
+            folder = tempfile.TemporaryDirectory(prefix="gtp-harness-ledger-")
+            copy = Path(stack.enter_context(folder), "ledger")
+            wrong = _copy(place.path, copy)
+            database = sqlite_file.SqliteFile(copy, place.name, _BACKUP)
+        else:
+            database = sqlite_file.open_database(place)
+        stack.enter_context(contextlib.closing(database))
+        stack.enter_context(database.naming_errors())
+        if isinstance(place, ServerPlace) and not database.version():
+            raise UsageError(f"{place.name} is not a ledger: it has no tables")
         yield _Damaged(database, place, wrong, checked=checked)
 
 
-@contextlib.contextmanager
-def _connect(place: ServerPlace) -> Iterator[tuple[LedgerDatabase, list[str]]]:
-    with (
-        contextlib.closing(sqlite_file.open_database(place)) as database,
-        database.naming_errors(),
-    ):
-        if not database.version():
-            raise UsageError(f"{place.name} is not a ledger: it has no tables")
-        yield database, []
-
-
-@contextlib.contextmanager
-def _open_copy(place: LedgerFile) -> Iterator[tuple[LedgerDatabase, list[str]]]:
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-ledger-") as folder:
-        copy = Path(folder, "ledger")
-        wrong = _copy(place.path, copy)
-        found = sqlite_file.SqliteFile(copy, place.name, _BACKUP)
-        with contextlib.closing(found), found.naming_errors():
-            yield found, wrong
-
-
 def _copy(path: Path, copy: Path) -> list[str]:
-    """Copy a ledger's file; return what is wrong with it at once."""
+    """Copy a ledger's file, so that SQLite can read the copy; return what is wrong with it."""
     try:
         for end in ("", "-journal", "-wal"):
             if not end or Path(f"{path}{end}").exists():
                 shutil.copyfile(f"{path}{end}", f"{copy}{end}")
         with copy.open("r+b") as file:
-            return _mend_start(file, path)
+            start = file.read(100)
+            if not start:
+                raise LedgerError(f"{path} is empty: nothing can be saved")
+            if start[_MARK] != sqlite_file.APPLICATION.to_bytes(4):
+                raise UsageError(f"{path} is not a ledger, or its first bytes are damaged")
+            wrong = []
+            # SQLite reads a file that begins so, if it is as long as its first bytes say.
+            if not start.startswith(_MAGIC):
+                wrong.append("its first bytes are not SQLite's")
+                file.seek(0)
+                file.write(_MAGIC)
+            promised = int.from_bytes(start[16:18]) * int.from_bytes(start[28:32])
+            size = file.seek(0, 2)
+            if size < promised <= size + _LONGEST_GAP:
+                wrong.append(f"it ends after {size:,} of {promised:,} bytes")
+                file.truncate(promised)
+            return wrong
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-
-
-def _mend_start(file: BinaryIO, path: Path) -> list[str]:
-    """Let SQLite read a file whatever follows: its first bytes, and as many as these promise."""
-    start = file.read(100)
-    if not start:
-        raise LedgerError(f"{path} is empty: nothing can be saved")
-    if start[_MARK] != sqlite_file.APPLICATION.to_bytes(4):
-        raise UsageError(f"{path} is not a ledger, or its first bytes are damaged")
-    wrong = []
-    if not start.startswith(_MAGIC):
-        wrong.append("its first bytes are not SQLite's")
-        file.seek(0)
-        file.write(_MAGIC)
-    promised = int.from_bytes(start[16:18]) * int.from_bytes(start[28:32])
-    size = file.seek(0, 2)
-    if size < promised <= size + _LONGEST_GAP:
-        wrong.append(f"it ends after {size:,} of {promised:,} bytes")
-        file.truncate(promised)
-    return wrong
 
 
 # --- checking ----------------------------------------------------------------------------------
@@ -303,8 +275,7 @@ class _Salvage:
             self._sort(table)
         with self._into.changing():
             self._write()
-        saved = {table: len(rows) for table, rows in self._rows.items()}
-        return [Saved(table, saved[table], tuple(self._lost[table])) for table in SIGNED]
+        return [Saved(table, len(self._rows[table]), tuple(self._lost[table])) for table in SIGNED]
 
     def _sort(self, table: str) -> None:
         """Part the rows of a table into those that hold and those that do not."""
@@ -316,11 +287,11 @@ class _Salvage:
             for row, text in wrong.items()
             if text or None in row.values
         ]
-        name = chains.TOLD.get(table, table)
         length = self._found.length(table)
         if length is None:
             self._lost[table].append(f"how many rows the table {table} had cannot be told")
         missing = set(range(1, (length or 0) + 1)) - {row.link for row in rows}
+        name = chains.TOLD.get(table, table)
         self._lost[table] += [f"{name} {link} cannot be read" for link in sorted(missing)]
 
     def _write(self) -> None:
@@ -334,7 +305,7 @@ class _Salvage:
         self._into.chains.extend("run", [(one, *empty) for one in sorted(given - known, key=str)])
         contents = dict(self._found.contents())
         rows = [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
-        self._into.database.insert_new(ledger_tables.CONTENT, rows)
+        self._into.database.insert_new(sql.CONTENT, rows)
         self._keep("case_file", lambda row: row.values[0] in known and row.values[4] in contents)
         self._keep("submission", lambda row: row.values[0] in known)
         self._keep("wanted", lambda row: row.values[0] in known)
@@ -354,11 +325,9 @@ class _Salvage:
 
     def _plan(self) -> set[object]:
         """Record all attempts that were wanted; return their names."""
-        names = ("basis", *PLANNED)
         wanted = [row.values[1:] for row in self._rows["wanted"]]
-        self._into.database.insert_new(
-            ledger_tables.ATTEMPT, [dict(zip(names, one, strict=True)) for one in wanted]
-        )
+        plans = [dict(zip(("basis", *PLANNED), one, strict=True)) for one in wanted]
+        self._into.database.insert_new(sql.ATTEMPT, plans)
         return {one[0] for one in wanted}
 
     def _write_results(self, attempts: Set[object]) -> None:
@@ -377,11 +346,9 @@ class _Salvage:
         self._append("result")
         text = SIGNED["result"].index("result")
         for row in self._rows["result"]:
-            if row.values[last] or row.values[text] == ledger_tables.WITHDRAWN:
+            if row.values[last] or row.values[text] == sql.WITHDRAWN:
                 state = "done" if row.values[last] else "waiting"
-                query = update(ledger_tables.ATTEMPT).where(
-                    ledger_tables.ATTEMPT.c.basis == row.values[0]
-                )
+                query = update(sql.ATTEMPT).where(sql.ATTEMPT.c.basis == row.values[0])
                 self._db.execute(query.values(state=state))
 
     def _append(self, table: str) -> None:

@@ -5,11 +5,11 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from sqlalchemy import Column, Connection, MetaData, NullPool, String, Table, create_engine, insert
+from sqlalchemy import Column, MetaData, NullPool, String, Table, create_engine, insert
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import BusyError, LedgerError, UsageError
-from harness.grading.ledger.ledger_server import LedgerDatabase
+from harness.grading.ledger.ledger_server import LedgerDatabase, ServerDatabase
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 
@@ -36,8 +36,20 @@ class SqliteFile(LedgerDatabase):
         """
         self._advice = advice
         self._tokens: set[str] = set()
+
+        def connect() -> sqlite3.Connection:
+            db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            # What is damaged must be read to be named: bytes that are not UTF-8 are text, too.
+            db.text_factory = lambda data: str(data, "utf-8", "surrogateescape")
+            db.execute("PRAGMA synchronous = FULL")
+            db.execute("PRAGMA foreign_keys = ON")
+            return db
+
+        engine = create_engine(
+            "sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT"
+        )
         with _naming_errors(name or str(path), advice):
-            super().__init__(name or str(path), _connect(path))
+            super().__init__(name or str(path), engine.connect())
 
     def version(self) -> int:
         """As in the base; what a file is for and its version stand in its first bytes."""
@@ -49,11 +61,9 @@ class SqliteFile(LedgerDatabase):
         return self.require_version(found[1])
 
     def get_stored_version(self) -> int:
-        """As in the base."""
         return self._number("PRAGMA user_version")
 
     def note_version(self) -> None:
-        """As in the base."""
         self.connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
         self.connection.exec_driver_sql(f"PRAGMA user_version = {VERSION}")
 
@@ -74,12 +84,10 @@ class SqliteFile(LedgerDatabase):
         _HOLDING.add(token)
 
     def let_go(self, token: str) -> None:
-        """As in the base."""
         self._tokens.discard(token)
         _HOLDING.discard(token)
 
     def holds(self, token: str) -> bool:
-        """As in the base."""
         return token in _HOLDING
 
     def reconnect(self) -> bool:
@@ -94,15 +102,12 @@ class SqliteFile(LedgerDatabase):
         super().close()
 
     def list_held_tokens(self) -> set[str] | None:
-        """As in the base."""
         return None
 
     def naming_errors(self) -> contextlib.AbstractContextManager[None]:
-        """As in the base."""
         return _naming_errors(self.name, self._advice)
 
     def own_errors(self, most: int) -> list[str]:
-        """As in the base."""
         try:
             found = self.connection.exec_driver_sql(f"PRAGMA integrity_check({most})").fetchall()
         except DBAPIError as error:
@@ -111,21 +116,6 @@ class SqliteFile(LedgerDatabase):
 
     def _number(self, query: str) -> int:
         return int(self.connection.exec_driver_sql(query).scalar_one())
-
-
-def _connect(path: Path) -> Connection:
-    def connect() -> sqlite3.Connection:
-        db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
-        # What is damaged must be read to be named: bytes that are not UTF-8 are text like others.
-        db.text_factory = lambda data: str(data, "utf-8", "surrogateescape")
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("PRAGMA foreign_keys = ON")
-        return db
-
-    engine = create_engine(
-        "sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT"
-    )
-    return engine.connect()
 
 
 @contextlib.contextmanager
@@ -139,14 +129,12 @@ def _naming_errors(name: str, advice: str) -> Iterator[None]:
 
 
 def _sentence(name: str, error: BaseException, advice: str) -> LedgerError | UsageError:
-    text = str(error)
-    if isinstance(error, sqlite3.OperationalError):
-        if getattr(error, "sqlite_errorname", "").startswith(_LOCKED):
-            return BusyError(f"{name} was locked by another process for too long: try again")
-        if not text.startswith(("no such", "malformed")):
-            return UsageError(f"{name} cannot be used as a ledger: {text}")
-        return LedgerError(f"{name} is damaged: {text}. {advice}")
-    if text == "file is not a database":
+    text, is_operational = str(error), isinstance(error, sqlite3.OperationalError)
+    if is_operational and getattr(error, "sqlite_errorname", "").startswith(_LOCKED):
+        return BusyError(f"{name} was locked by another process for too long: try again")
+    if is_operational and not text.startswith(("no such", "malformed")):
+        return UsageError(f"{name} cannot be used as a ledger: {text}")
+    if not is_operational and text == "file is not a database":
         return UsageError(f"{name} is not a ledger: {text}")
     return LedgerError(f"{name} is damaged: {text}. {advice}")
 
@@ -166,10 +154,7 @@ def open_database(place: LedgerFile | ServerPlace) -> LedgerDatabase:
         HarnessError: it cannot be opened.
     """
     if isinstance(place, ServerPlace):
-        from harness.grading.ledger.ledger_server import ServerDatabase
-
         return ServerDatabase(place.address, place.name)
-
     return SqliteFile(place.path)
 
 

@@ -3,7 +3,7 @@
 import builtins
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import atanh, ceil, fsum, sqrt, tanh
 from statistics import NormalDist
 from typing import NamedTuple
@@ -19,7 +19,6 @@ from harness.text import one_line, plural
 SEVERAL_ERRORS = 2  # submissions with an equal wrong answer that make a group
 
 _Key = tuple[str, str, int]  # kind, case file and line
-_Failed = Mapping[_Key, TestResult]
 
 
 class WrongAnswers(NamedTuple):
@@ -41,43 +40,36 @@ def common_errors(
     graded: Sequence[Graded], tests: Mapping[str, Sequence[TestResult]]
 ) -> tuple[CommonError, ...]:
     """Return what went wrong, the most frequent first; ``tests``: by submission."""
-    failed = {key: _find_failed(found) for key, found in tests.items()}
-    unexplained = {one.submission.key: failed[one.submission.key] for one in graded if _open(one)}
-    found = [*_find_explained(graded, failed), *_equal(unexplained)]
-    return tuple(sorted(found, key=lambda one: (-len(one.keys), one.diagnosis is None)))
-
-
-def _find_failed(tests: Iterable[TestResult]) -> _Failed:
-    return {each.key: each for each in tests if each.passed is False}
-
-
-def _open(graded: Graded) -> bool:
-    """Whether something failed that no mistake of the bank explains."""
-    return not any(found.failures == found.total for found in graded.diagnoses)
-
-
-def _find_explained(
-    graded: Iterable[Graded], failed: Mapping[str, _Failed]
-) -> Iterator[CommonError]:
-    groups: dict[object, list[tuple[str, Diagnosis]]] = defaultdict(list)
+    failed = {
+        key: {each.key: each for each in found if each.passed is False}
+        for key, found in tests.items()
+    }
+    explained: dict[object, list[tuple[str, Diagnosis]]] = defaultdict(list)
     for one in graded:
-        for found in one.diagnoses:
-            groups[found.sets].append((one.submission.key, found))
-    for members in groups.values():
+        for diagnosis in one.diagnoses:
+            explained[diagnosis.sets].append((one.submission.key, diagnosis))
+    errors = []
+    for members in explained.values():
         keys = tuple(key for key, _ in members)
-        answers = _answers({key: failed[key] for key in keys})
-        yield CommonError(members[0][1], keys, tuple(sorted(answers, key=_rank)))
+        answers = sorted(
+            _answers({key: failed[key] for key in keys}),
+            key=lambda one: (one.example.reply is None, -len(one.keys)),
+        )
+        errors.append(CommonError(members[0][1], keys, tuple(answers)))
+    unexplained = {  # those in which something failed that no mistake of the bank explains
+        one.submission.key: failed[one.submission.key]
+        for one in graded
+        if not any(each.failures == each.total for each in one.diagnoses)
+    }
+    equal: dict[tuple[str, ...], list[WrongAnswers]] = defaultdict(list)
+    for answer in _answers(unexplained):
+        if len(answer.keys) >= SEVERAL_ERRORS and answer.example.reply is not None:
+            equal[answer.keys].append(answer)
+    errors += [CommonError(None, keys, tuple(answers)) for keys, answers in equal.items()]
+    return tuple(sorted(errors, key=lambda one: (-len(one.keys), one.diagnosis is None)))
 
 
-def _equal(failed: Mapping[str, _Failed]) -> Iterator[CommonError]:
-    groups: dict[tuple[str, ...], list[WrongAnswers]] = defaultdict(list)
-    for one in _answers(failed):
-        if len(one.keys) >= SEVERAL_ERRORS and one.example.reply is not None:
-            groups[one.keys].append(one)
-    yield from (CommonError(None, keys, tuple(answers)) for keys, answers in groups.items())
-
-
-def _answers(failed: Mapping[str, _Failed]) -> Iterator[WrongAnswers]:
+def _answers(failed: Mapping[str, Mapping[_Key, TestResult]]) -> Iterator[WrongAnswers]:
     """Yield all wrong answers, each with the submissions that gave it."""
     found: dict[tuple[_Key, object], list[tuple[str, TestResult]]] = defaultdict(list)
     for key, wrong in failed.items():
@@ -90,10 +82,6 @@ def _answers(failed: Mapping[str, _Failed]) -> Iterator[WrongAnswers]:
 
 def _order(key: _Key) -> tuple[bool, str, int]:
     return key[0] != "public", *key[1:]
-
-
-def _rank(answers: WrongAnswers) -> tuple[bool, int]:
-    return answers.example.reply is None, -len(answers.keys)
 
 
 # --- Concerns about a class as a whole, to look at before believing any mark. Pure ---------------
@@ -155,12 +143,10 @@ def _without_points(result: ClassResult, graded: Sequence[Graded]) -> Iterator[C
         ]
         without = [one.submission.key for one, mark in found if not mark.points]
         if len(found) >= SEVERAL and len(without) >= _NEARLY_ALL * len(found):
-            who = (
-                "nobody has" if len(without) == len(found) else f"only {len(found) - len(without)}"
-            )
-            has = "" if len(without) == len(found) else f" of {len(found)} have"
+            have = len(found) - len(without)
+            who = f"only {have} of {len(found)} have" if have else "nobody has"
             points = f"points for {part.name!r} (of {decimal(part.points)})"
-            yield Concern(NO_POINTS, f"{who}{has} {points}", tuple(without))
+            yield Concern(NO_POINTS, f"{who} {points}", tuple(without))
 
 
 def _nobody_passes(item: Item) -> Concern:
@@ -170,9 +156,15 @@ def _nobody_passes(item: Item) -> Concern:
 
 
 def _dead_alike(graded: Sequence[Graded]) -> Iterator[Concern]:
+    """Yield what many submissions do not build, or die, for; each has a reason once."""
     found: dict[str, list[str]] = defaultdict(list)
     for one in graded:
-        for reason in _reasons(one):
+        if one.build is not None and not one.build.ok:
+            found[normalize(one.build.message)].append(one.submission.key)
+            continue
+        results = [each.result for each in own(one.attempts) if each.result]
+        reasons = (failure.reason for result in results for failure in result.failures)
+        for reason in dict.fromkeys(filter(None, reasons)):
             found[reason].append(one.submission.key)
     for reason, keys in found.items():
         if len(keys) >= max(SEVERAL, _MANY * len(graded)):
@@ -206,15 +198,6 @@ def _lack(graded: Graded) -> str:
                 if found["owner"] not in _BUILT_IN:
                     return found[0]
     return ""
-
-
-def _reasons(graded: Graded) -> list[str]:
-    """Return why a submission does not build, or its engine died; each reason once."""
-    if graded.build is not None and not graded.build.ok:
-        return [normalize(graded.build.message)]
-    results = [one.result for one in own(graded.attempts) if one.result]
-    reasons = (failure.reason for result in results for failure in result.failures)
-    return list(dict.fromkeys(filter(None, reasons)))
 
 
 def _same(twins: Twins) -> Concern:
@@ -263,25 +246,18 @@ class _SubmissionTests(NamedTuple):
 
 def items(graded: Sequence[Graded]) -> tuple[Item, ...]:
     """Return all tests of a class's case files, in the order of the files."""
-    rows = list(_rows(graded))
-    return tuple(_item(one, rows) for one in _columns(graded))
-
-
-def _rows(graded: Iterable[Graded]) -> Iterator[_SubmissionTests]:
+    rows = []
+    examples: dict[_Key, TestResult] = {}  # of every test that some submission has met
     for one in graded:
         attempts = own(one.attempts)
+        found = list(tests(attempts))
+        for each in found:
+            examples.setdefault(each.key, each)
         if not does_not_run(attempts, adapted=True):
-            judged = {each.key: each for each in tests(attempts) if each.passed is not None}
-            yield _SubmissionTests(judged, sum(bool(each.passed) for each in judged.values()))
-
-
-def _columns(graded: Iterable[Graded]) -> Iterable[TestResult]:
-    """Return an example of every test that some submission has met."""
-    found: dict[_Key, TestResult] = {}
-    for one in graded:
-        for each in tests(own(one.attempts)):
-            found.setdefault(each.key, each)
-    return [found[key] for key in sorted(found, key=_order)]
+            judged = {each.key: each for each in found if each.passed is not None}
+            passed = sum(bool(each.passed) for each in judged.values())
+            rows.append(_SubmissionTests(judged, passed))
+    return tuple(_item(examples[key], rows) for key in sorted(examples, key=_order))
 
 
 def _item(test: TestResult, rows: Sequence[_SubmissionTests]) -> Item:

@@ -6,31 +6,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
+from harness.grading import records
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.orders import SetAside
 from harness.grading.attempts.variants import origin
 from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
 from harness.grading.marks import findings, marking, regrading
 from harness.grading.marks.regrading import MarkChange
-from harness.grading.records import (
-    IMAGE,
-    PRIVATE,
-    PUBLIC,
-    Attempt,
-    ClassResult,
-    Graded,
-    Marks,
-    Measured,
-    Submission,
-    Suspicion,
-)
+from harness.grading.records import Attempt, ClassResult, Graded, Marks, Submission, Suspicion
 from harness.judging.diagnosis import diagnoses, failures
 from harness.judging.mutant_replay import Memory
 from harness.reading import casefile
 from harness.reading.expectation import in_a_sentence
 from harness.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.vocabulary.transformations import KINDS, ORDER
-from harness.work import canonical_json, fairness, records
+from harness.work import canonical_json, fairness
+from harness.work.records import NOTHING, Measurements, add_measurements
 from oracle import __version__
 
 THRESHOLD = 0.01
@@ -69,8 +60,10 @@ def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
 def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
     """Yield the public tests with each of their images."""
     found = list(marking.tests(attempts))
-    originals = {(one.attempt.case, one.step.line): one for one in found if _is(one, PUBLIC)}
-    for image in (one for one in found if _is(one, IMAGE) and not _was_cut_off(one)):
+    originals = {
+        (one.attempt.case, one.step.line): one for one in found if _is(one, records.PUBLIC)
+    }
+    for image in (one for one in found if _is(one, records.IMAGE) and not _was_cut_off(one)):
         kind, line = origin(image.step)
         if (test := originals.get((image.attempt.case, line))) is not None:
             yield VariantPair(kind, test, image)
@@ -98,12 +91,15 @@ def chance(pairs: Iterable[VariantPair]) -> float:
     for pair in pairs:
         if pair.kind != ORDER:
             tables.setdefault(pair.kind, []).append(pair)
-    return max((_chance_of(table) for table in tables.values()), default=1.0)
-
-
-def _chance_of(table: Sequence[VariantPair]) -> float:
-    failed = sum(not pair.test.passed for pair in table)
-    return fisher(failed, sum(not pair.image.passed for pair in table), len(table))
+    chances = (
+        fisher(
+            sum(not pair.test.passed for pair in table),
+            sum(not pair.image.passed for pair in table),
+            len(table),
+        )
+        for table in tables.values()
+    )
+    return max(chances, default=1.0)
 
 
 def fisher(first: int, second: int, size: int) -> float:
@@ -143,7 +139,7 @@ _WORDS = {
 # --- Read the attempts behind marks from the ledger; run nothing ---------------------------------
 
 
-_ORDER = (PUBLIC, PRIVATE, IMAGE)
+_ORDER = (records.PUBLIC, records.PRIVATE, records.IMAGE)
 _NOT_YET = "it was not run yet"
 _SET_ASIDE = "it was run on {}, which was set aside since: grade again to run it elsewhere"
 
@@ -170,52 +166,47 @@ class AttemptReader:
         self.sandboxes: set[str] = set()  # those of the results that were read, in words
         self.pythons: set[str] = set()  # that ran the engines, in words
 
-    def attempts(
-        self, planned_attempts: Iterable[PlannedAttempt], at: str = ""
-    ) -> tuple[Attempt, ...]:
+    def attempts(self, plans: Iterable[PlannedAttempt], at: str = "") -> tuple[Attempt, ...]:
         """Return the result of the attempts with one submission: public, private, images.
 
         ``at``: as a mark that was given then has them, whatever is known since; empty: as of now.
         """
-        ordered = sorted(planned_attempts, key=lambda one: (_ORDER.index(one.kind), one.name))
+        ordered = sorted(plans, key=lambda one: (_ORDER.index(one.kind), one.name))
         bases = [one.basis for one in ordered]
         distrusted = {} if at else self._set_aside.find_distrusted(self._ledger, bases)
         found = []
         for one in ordered:
             text = self._ledger.build(one.build)
             build = canonical_json.loads(Build, text) if text else None
-            attempt = self._load_attempt(one, distrusted.get(one.basis, ""), at)
+            attempt = self._load(one, distrusted.get(one.basis, ""), at)
             found.append(attempt._replace(build=build))
         return tuple(found)
 
-    def _load_attempt(self, planned_attempt: PlannedAttempt, distrusted: str, at: str) -> Attempt:
+    def _load(self, plan: PlannedAttempt, distrusted: str, at: str) -> Attempt:
         """Return an attempt; ``distrusted``: a machine that gave a result; empty: none did."""
-        path = self._paths.get((planned_attempt.kind, planned_attempt.name), "")
-        attempt = Attempt(
-            planned_attempt.key, planned_attempt.kind, planned_attempt.name, None, path=path
-        )
-        state, _, fault = self._ledger.states([planned_attempt.basis])[planned_attempt.basis]
-        runs: list[tuple[FileResult | None, records.Measurements]] = []
-        for text, measured in self._ledger.results(planned_attempt.basis, at):
-            figures, result = canonical_json.loads(records.Measurements, measured), None
+        path = self._paths.get((plan.kind, plan.name), "")
+        attempt = Attempt(plan.key, plan.kind, plan.name, None, path=path)
+        state, _, fault = self._ledger.states([plan.basis])[plan.basis]
+        runs: list[tuple[FileResult | None, Measurements]] = []
+        for text, measured in self._ledger.results(plan.basis, at):
+            figures, result = canonical_json.loads(Measurements, measured), None
             self.sandboxes.add(figures.sandbox)
             self.pythons |= {figures.python} - {""}
-            if text != records.NOTHING:
-                case = self._case(planned_attempt.name, planned_attempt.sha256)
+            if text != NOTHING:
+                case = self._case(plan.name, plan.sha256)
                 result = canonical_json.loads(FileResult, text)
-                result = records.add_measurements(result, case, figures)
+                result = add_measurements(result, case, figures)
             runs.append((result, figures))
         if distrusted:
             return attempt._replace(fault=_SET_ASIDE.format(distrusted))
         if not runs or (state != "done" and not at):  # perhaps it was run once, and is in doubt
             return attempt._replace(fault=fault or _NOT_YET)
         result, figures = runs[-1]
-        attempt = attempt._replace(
-            runs=tuple(
-                Measured(run, one.seconds, one.cpu, one.memory, one.started, one.alone)
-                for run, one in runs
-            )
+        measured_runs = (
+            records.Measured(run, one.seconds, one.cpu, one.memory, one.started, one.alone)
+            for run, one in runs
         )
+        attempt = attempt._replace(runs=tuple(measured_runs))
         if result is None:
             return attempt
         limits, box = self._assignment.limits, self._assignment.box
@@ -259,17 +250,15 @@ class Marker:
         self._ledger = ledger
         self._cases = cases
         self._started = start_time
-        own = ((case.kind, case.name, case.read()) for case in cases if case.kind != IMAGE)
+        own = ((case.kind, case.name, case.read()) for case in cases if case.kind != records.IMAGE)
         self._tested = marking.find_tested(assignment, own)
         paths = {(case.kind, case.name): case.path for case in cases}
         self._reader = AttemptReader(ledger, assignment, paths, set_aside)
         self._diagnoser = _Diagnoser(assignment.place)
 
-    def mark_submission(
-        self, submission: Submission, planned_attempts: Iterable[PlannedAttempt]
-    ) -> Graded:
+    def mark_submission(self, submission: Submission, plans: Iterable[PlannedAttempt]) -> Graded:
         """Return all that is known of a submission, with the mark that it should get."""
-        attempts = self._reader.attempts(planned_attempts)
+        attempts = self._reader.attempts(plans)
         marks = marking.marks(self._assignment, submission, attempts, self._tested)
         found = self._diagnoser.of(attempts)
         return Graded(submission, attempts, marks, suspicion(attempts), found)
@@ -313,22 +302,22 @@ class _Diagnoser:
 
     def of(self, attempts: Iterable[Attempt]) -> tuple[Diagnosis, ...]:
         """Return what explains all failures of a submission, as far as known."""
-        files = [one.result for one in attempts if one.kind == PUBLIC and one.result]
+        files = [one.result for one in attempts if one.kind == records.PUBLIC and one.result]
         if not any(map(failures, files)):
             return ()
-        answers = tuple(map(_answers, files))
+        answers = tuple(  # all that a diagnosis depends on
+            (
+                file.case,
+                tuple(reply and reply.raw for reply in file.replies),
+                tuple((failure.kind, failure.step) for failure in file.failures),
+            )
+            for file in files
+        )
         if answers not in self._known:
             # With the path at which each case file lies, and the files it names.
-            paths = (str(self._place / file.case.path) for file in files)
             placed = [
-                file._replace(case=file.case._replace(path=path))
-                for file, path in zip(files, paths, strict=True)
+                file._replace(case=file.case._replace(path=str(self._place / file.case.path)))
+                for file in files
             ]
             self._known[answers] = diagnoses(placed, self._memory)
         return self._known[answers]
-
-
-def _answers(file: FileResult) -> tuple[object, ...]:
-    """Return all that a diagnosis depends on."""
-    failures = tuple((failure.kind, failure.step) for failure in file.failures)
-    return file.case, tuple(reply and reply.raw for reply in file.replies), failures

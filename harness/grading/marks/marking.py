@@ -58,24 +58,27 @@ def marks(
     late = lateness(rule, submission)
     if submission.refused or late.refused:
         note = sentence(submission.refused or late.reason)
-        return _finish(_flat(assignment, part_names, note), _NO_DEDUCTION, note)
+        return _finish(_flat(assignment, part_names, note), note)
     if submission.unread:
         note = f"No mark yet: {sentence(submission.unread)}"
-        return _finish(_flat(assignment, part_names, note), _NO_DEDUCTION, note, withheld=True)
-    deduction = _Deduction(assignment.late.deduction / 100 if late.late else _NOTHING, late.reason)
+        return _finish(_flat(assignment, part_names, note), note, withheld=True)
+    share = assignment.late.deduction / 100 if late.late else _NOTHING
     unknown = _explain_unknown(assignment, counted)
     if not unknown and (why := _why_not_run(assignment, counted)):
         # No points for any part, and those that not running gives, if it gives some.
         consolation = PartMark("does not run", assignment.does_not_run, _NOTHING, why)
-        given = [
-            *_flat(assignment, part_names, why),
-            *([consolation] if consolation.points else []),
-        ]
-        return _finish(given, deduction, why)
-    parts = [_part(assignment, part, submission, counted, part_names) for part in assignment.marks]
-    unknown = unknown or _find_unjudged_part(parts)
+        given = _flat(assignment, part_names, why)
+        if consolation.points:
+            given.append(consolation)
+        return _finish(given, why, share, late.reason)
+    parts = []
+    for part in assignment.marks:
+        mark, is_judged = _part(assignment, part, submission, counted, part_names)
+        parts.append(mark)
+        if part.points and not is_judged:
+            unknown = unknown or f"none of the tests of {part.name!r} was judged."
     note = unknown and f"No mark yet: {unknown}"
-    return _finish([part.mark for part in parts], deduction, note, withheld=bool(unknown))
+    return _finish(parts, note, share, late.reason, withheld=bool(unknown))
 
 
 def find_tested(
@@ -209,19 +212,14 @@ class _Score(NamedTuple):
     complete: bool = True
 
 
-class _PartScore(NamedTuple):
-    part: MarkPart
-    score: _Score
-    mark: PartMark
-
-
 def _part(
     assignment: Assignment,
     part: MarkPart,
     submission: Submission,
     attempts: Sequence[Attempt],
     part_names: Collection[str],
-) -> _PartScore:
+) -> tuple[PartMark, bool]:
+    """Return the mark of a part, and whether there was a test to judge if there should be."""
     asked = [one for one in attempts if one.kind == part.judged_by]
     if part.judged_by == _FILES:
         score = _files(assignment, submission)
@@ -247,16 +245,12 @@ def _part(
         score = _Score(reached, whole, "; ".join(reasons), complete)
     else:
         score = _Score(_NOTHING, _NOTHING, f"there are no {part.judged_by} tests in this grading")
+    is_judged = bool(score.whole) or score.complete
     of = _of(part, part_names) if score.whole or not score.complete else _NOTHING
-    points, why = of * _share(part, score), sentence(score.reason)
-    return _PartScore(part, score, PartMark(part.name, points, of, why, score.complete))
-
-
-def _share(part: MarkPart, score: _Score) -> Fraction:
-    if not score.whole:
-        return _NOTHING
-    share = score.reached / score.whole
-    return share if part.rule == "share" else Fraction(share == 1)
+    share = score.reached / score.whole if score.whole else _NOTHING
+    points = of * (share if part.rule == "share" else Fraction(share == 1))
+    why = sentence(score.reason)
+    return PartMark(part.name, points, of, why, score.complete), is_judged
 
 
 def _files(assignment: Assignment, submission: Submission) -> _Score:
@@ -299,31 +293,21 @@ def _remarks(results: "Sequence[TestResult]", unsure: int) -> Iterable[str]:
         yield f"{flaky} had another verdict when rerun"
 
 
-def _find_unjudged_part(parts: Iterable[_PartScore]) -> str:
-    """Return a sentence about a part whose tests were all not judged, or "" without one."""
-    for part, score, _ in parts:
-        if part.points and not score.whole and not score.complete:
-            return f"none of the tests of {part.name!r} was judged."
-    return ""
-
-
 # --- the sum -----------------------------------------------------------------------------------
 
 
-class _Deduction(NamedTuple):
-    share: Fraction  # of the points reached
-    reason: str
-
-
-_NO_DEDUCTION = _Deduction(_NOTHING, "")
-
-
 def _finish(
-    parts: Sequence[PartMark], rule: _Deduction, note: str, *, withheld: bool = False
+    parts: Sequence[PartMark],
+    note: str,
+    share: Fraction = _NOTHING,
+    late_reason: str = "",
+    *,
+    withheld: bool = False,
 ) -> Marks:
+    """Return a whole mark, less a ``share`` of the points for the ``late_reason``, a phrase."""
     reached = sum((part.points for part in parts), _NOTHING)
-    deduction = reached * rule.share
-    reason = f"{decimal(rule.share * 100)} % less: {rule.reason}." if rule.reason else ""
+    deduction = reached * share
+    reason = f"{decimal(share * 100)} % less: {late_reason}." if late_reason else ""
     of = sum((part.of for part in parts), _NOTHING)
     return Marks(tuple(parts), deduction, reason, reached - deduction, of, note, withheld)
 

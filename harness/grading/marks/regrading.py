@@ -13,7 +13,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment
 from harness.grading.marks.marking import marks, own, quote, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
-from harness.records import CaseFile, FileResult, Outcome, Step
+from harness.records import CaseFile, Step
 from harness.text import at_most, count_rest
 from oracle.sentences import listing
 
@@ -69,12 +69,21 @@ def changes(
     change.
     """
     before = {one.submission.key: one for one in old}
-    both = [(before[one.submission.key], one) for one in new if one.submission.key in before]
-    return tuple(
-        _change(former, now, assignment, part_names)
-        for former, now in both
-        if _figures(former.marks) != _figures(now.marks)
-    )
+    found = []
+    for now in new:
+        former = before.get(now.submission.key)
+        if former is None or _figures(former.marks) == _figures(now.marks):
+            continue
+        causes: list[MarkChangeReason] = []
+        mark = former.marks
+        for step in _steps(former, now, assignment, part_names):
+            if _figures(step.mark) != _figures(mark):
+                points = step.mark.total - mark.total
+                causes.append(MarkChangeReason(step.kind, points, sentence(step.reason)))
+                mark = step.mark
+        key, students = now.submission.key, now.submission.students
+        found.append(MarkChange(key, students, former.marks, now.marks, tuple(causes)))
+    return tuple(found)
 
 
 def _figures(mark: Marks) -> tuple[object, ...]:
@@ -97,21 +106,7 @@ class _RegradingStep(NamedTuple):
     reason: str
 
 
-def _change(
-    old: Graded, new: Graded, assignment: Assignment, part_names: Collection[str] | None
-) -> MarkChange:
-    causes: list[MarkChangeReason] = []
-    mark = old.marks
-    for step in _way(old, new, assignment, part_names):
-        if _figures(step.mark) != _figures(mark):
-            points = step.mark.total - mark.total
-            causes.append(MarkChangeReason(step.kind, points, sentence(step.reason)))
-            mark = step.mark
-    students = new.submission.students
-    return MarkChange(new.submission.key, students, old.marks, new.marks, tuple(causes))
-
-
-def _way(
+def _steps(
     old: Graded, new: Graded, assignment: Assignment, part_names: Collection[str] | None
 ) -> Iterator[_RegradingStep]:
     attempts = {_key(one): one for one in own(old.attempts)}
@@ -121,18 +116,17 @@ def _way(
 
     first = compute_marks(old.submission)
     yield _RegradingStep(first, RULES, _rules(old.marks, first))
-    yield _RegradingStep(
-        compute_marks(new.submission), SUBMISSION, _submission(old.submission, new.submission)
-    )
+    again = compute_marks(new.submission)
+    yield _RegradingStep(again, SUBMISSION, _submission(old.submission, new.submission))
     today = {_key(one): one for one in own(new.attempts)}
     other = _program(old.submission) != _program(new.submission)
     for key in sorted(attempts.keys() | today.keys()):
         before, after = attempts.pop(key, None), today.get(key)
         attempts |= {key: after} if after else {}
         if before != after:
-            yield _RegradingStep(
-                compute_marks(new.submission), *_attempt(before, after, other=other)
-            )
+            kind, told = next(one for one in _reasons(before, after, other) if one[1])
+            told = f"{key[0]} case file {key[1]}: {told}"
+            yield _RegradingStep(compute_marks(new.submission), kind, told)
     last = marks(assignment, new.submission, new.attempts, part_names)
     yield _RegradingStep(last, RULES, "parts of the marks have no tests in this grading")
     yield _RegradingStep(new.marks, HARNESS, "it was computed by another version of the harness")
@@ -176,22 +170,13 @@ def _submission(old: Submission, new: Submission) -> str:
     return "the same file is read otherwise"
 
 
-def _attempt(before: Attempt | None, after: Attempt | None, *, other: bool) -> tuple[str, str]:
-    """Return why one case file has another result: (kind, phrase)."""
-    one = after or before
-    assert one is not None
-    for kind, told in _reasons(before, after, other):
-        if told:
-            return kind, f"{one.kind} case file {one.case}: {told}"
-    return ENGINE, f"{one.kind} case file {one.case}: {_outcomes(before, after)}"
-
-
 def _reasons(
-    before: Attempt | None,
-    after: Attempt | None,
-    other: bool,
+    before: Attempt | None, after: Attempt | None, other: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the reasons that there may be, the first that holds being the one; most are empty."""
+    """Yield why one case file may have another result: (kind, phrase).
+
+    The first phrase that is not empty is the reason. ``other``: another program was run.
+    """
     if before is None or after is None:
         yield CASES, "it is new" if before is None else "it is no longer there"
         return
@@ -200,50 +185,29 @@ def _reasons(
     old, new = before.result, after.result
     yield CASES, _cases(old.case, new.case) if old and new else ""
     yield SUBMISSION, "another program was run" if other else ""
-    yield ENGINE, _build(before, after)
-    yield LIMIT, _near(before, after)
-    yield HARNESS, _explain_verdicts(old, new) if old and new else ""
-
-
-def _build(before: Attempt, after: Attempt) -> str:
     was, is_ = (one.build is None or one.build.ok for one in (before, after))
-    if was == is_:
-        return ""
-    return "the same files can be built now" if is_ else "the same files cannot be built now"
-
-
-def _near(before: Attempt, after: Attempt) -> str:
-    said = [
+    if was != is_:
+        yield ENGINE, f"the same files {'can' if is_ else 'cannot'} be built now"
+    near = [
         f"{when} it {attempt.near_limit}"
         for when, attempt in (("before", before), ("now", after))
         if attempt.near_limit
     ]
-    return f"a limit is near: {', '.join(said)}" if said else ""
-
-
-def _outcomes(before: Attempt | None, after: Attempt | None) -> str:
-    """Return which tests the engine answered otherwise."""
-    if not (before and after and before.result and after.result):
-        return "it was not run both times"
-    pairs = list(_verdicts(before.result, after.result))
+    yield LIMIT, f"a limit is near: {', '.join(near)}" if near else ""
+    if old is None or new is None:
+        yield ENGINE, "it was not run both times"
+        return
+    pairs = [  # the tests with two verdicts
+        (old.case.steps[a.step], a, b)
+        for a, b in zip(old.outcomes, new.outcomes, strict=True)
+        if a.verdict is not b.verdict
+    ]
+    same = [step for step, a, b in pairs if a.reply and b.reply and a.reply.text == b.reply.text]
+    if pairs and len(same) == len(pairs):
+        yield HARNESS, f"the same answers are judged otherwise: {_names(same)}"
     told = [f"{_name(s)} {quote(a.reply)}, then {quote(b.reply)}" for s, a, b in pairs[:_TOLD]]
     rest = count_rest(len(pairs) - _TOLD, " (and {} more)")
-    return f"the engine does not always answer the same: {'; '.join(told)}{rest}"
-
-
-def _explain_verdicts(old: FileResult, new: FileResult) -> str:
-    pairs = list(_verdicts(old, new))
-    same = [step for step, a, b in pairs if a.reply and b.reply and a.reply.text == b.reply.text]
-    if not pairs or len(same) < len(pairs):
-        return ""
-    return f"the same answers are judged otherwise: {_names(same)}"
-
-
-def _verdicts(old: FileResult, new: FileResult) -> Iterator[tuple[Step, Outcome, Outcome]]:
-    """Yield the tests of the same case file with two verdicts."""
-    for a, b in zip(old.outcomes, new.outcomes, strict=True):
-        if a.verdict is not b.verdict:
-            yield old.case.steps[a.step], a, b
+    yield ENGINE, f"the engine does not always answer the same: {'; '.join(told)}{rest}"
 
 
 # --- two versions of a case file ---------------------------------------------------------------

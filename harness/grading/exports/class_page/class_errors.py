@@ -35,30 +35,24 @@ class _Example:
         listed = summaries.get(answer.keys[0], ())
         views = (each.view for each in listed if each.attempt is self.test.attempt)
         self.view = view = next(views, None)
-        self.outcome, self.index = self._find()
-        self.because = view.reasons.get(self.index, "") if view else ""
-        self.diagram = view.boards.get(self.index) if view else None
-
-    def _find(self) -> tuple[Outcome | None, int]:
         result = self.test.attempt.result
         assert result is not None
-        for outcome in result.outcomes:
-            if result.case.steps[outcome.step].line == self.test.step.line:
-                return outcome, outcome.step
-        return None, -1
+        here = (
+            one
+            for one in result.outcomes
+            if result.case.steps[one.step].line == self.test.step.line
+        )
+        self.outcome: Outcome | None = next(here, None)
+        self.index = self.outcome.step if self.outcome else -1
+        self.because = view.reasons.get(self.index, "") if view else ""
+        self.diagram = view.boards.get(self.index) if view else None
 
     @property
     def rank(self) -> tuple[bool, int, bool, bool, int]:
         """Sort key: the least is the best."""
         size = self.diagram.position.grid.rows if self.diagram else 0
-        reply = self.test.reply
-        return (
-            reply is None,
-            -len(self.answer.keys),
-            self.diagram is None,
-            not self.because,
-            size,
-        )
+        has_answer, has_board = self.test.reply is not None, self.diagram is not None
+        return not has_answer, -len(self.answer.keys), not has_board, not self.because, size
 
     @property
     def heading(self) -> str:
@@ -190,16 +184,12 @@ def _place(error: CommonError, example: _Example) -> str:
 
 def _sentence(error: CommonError, example: _Example) -> str:
     """Return what is to be said in the lecture."""
-    right, got = map(_quote, example.words, (example.right, example.got))
+    pairs = zip(example.words, (example.right, example.got), strict=True)
+    right, got = (f"“{words}”" if words else text for words, text in pairs)
     if error.diagnosis and len(error.diagnosis.sets) == len(error.diagnosis.sets[0]) == 1:
         clause = error.diagnosis.reasons.removeprefix("as if ").partition(":")[0]
-        has_reply = example.test.reply is not None
-        answer = (
-            f"the answer here would be {got}" if has_reply else "there would be no answer here"
-        )
+        answer = f"the answer here would be {got}"
+        if example.test.reply is None:
+            answer = "there would be no answer here"
         return f"If {clause}, {answer}. It is {right}."
     return f"{len(example.answer.keys)} of you answered {got} here. Right is {right}."
-
-
-def _quote(words: str, text: str) -> str:
-    return f"“{words}”" if words else text

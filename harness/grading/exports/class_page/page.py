@@ -1,6 +1,6 @@
 """The page about a class: what to look at first, then marks, tests and submissions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
 from statistics import mean, median
@@ -11,7 +11,7 @@ from harness.grading.exports.class_page import attention, class_errors, parts
 from harness.grading.exports.exporters import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import TestResult
-from harness.grading.records import IMAGE, ClassResult, Graded, Item, decimal
+from harness.grading.records import IMAGE, ClassResult, Graded, decimal
 from harness.records import Verdict
 from harness.report.html.parts import PageFrame, page
 from harness.report.html.templates import render
@@ -106,40 +106,42 @@ def matrix_section(overview: parts.ClassOverview) -> Markup | str:
     if not items:
         return ""
     columns = [
-        _Column(one, overview.tests[one.submission.key]) for one in reversed(overview.ordered)
+        (one, {test.key: test for test in overview.tests[one.submission.key]})
+        for one in reversed(overview.ordered)
     ]
+    rows = (
+        (
+            item,
+            overview.places.test(key),
+            one_line(item.command, _COMMAND),
+            [_cell(one, tests.get(key)) for one, tests in columns],
+        )
+        for item in items
+        for key in [(item.kind, item.case, item.line)]
+    )
     return render(
         "grading/exports/class_page/matrix.html",
         key=WORDS,
         height=_HEADS + _LINE * len(items) + _FILE * len({(one.kind, one.case) for one in items}),
         is_narrow=len(columns) > _MANY,
-        heads=[column.head for column in columns],
+        heads=[
+            (parts.evidence_address(one), one_line(parts.format_students(one), _NAME))
+            for one, _ in columns
+        ],
         groups=(  # the kind, the name and the rows of each case file
-            (kind, case, _rows(some, overview, columns))
-            for (kind, case), some in groupby(items, lambda item: (item.kind, item.case))
+            (kind, case, some)
+            for (kind, case), some in groupby(rows, lambda row: (row[0].kind, row[0].case))
         ),
     )
 
 
-class _Column:
-    """One submission, with its tests."""
-
-    def __init__(self, graded: Graded, tests: Sequence[TestResult]) -> None:
-        self._one = graded
-        self._tests: Mapping[object, TestResult] = {test.key: test for test in tests}
-        self.head = parts.evidence_address(graded), one_line(parts.format_students(graded), _NAME)
-
-    def cell(self, key: tuple[str, str, int]) -> tuple[str, str]:
-        """Return what happened to a test, and the address of the evidence if it did not pass."""
-        test = self._tests.get(key)
-        if test is None:
-            return NONE, ""
-        kind = kind_of(test)
-        if kind == PASSED:
-            return PASSED, ""
-        return kind, parts.evidence_address(
-            self._one, parts.test_anchor(self._one, test.key, test.verdict)
-        )
+def _cell(graded: Graded, test: TestResult | None) -> tuple[str, str]:
+    """Return what happened to a test, and the address of the evidence if it did not pass."""
+    kind = kind_of(test) if test else NONE
+    if test is None or kind == PASSED:
+        return kind, ""
+    anchor = parts.test_anchor(graded, test.key, test.verdict)
+    return kind, parts.evidence_address(graded, anchor)
 
 
 def kind_of(test: TestResult) -> str:
@@ -149,18 +151,6 @@ def kind_of(test: TestResult) -> str:
     if test.verdict is Verdict.NOT_RUN:
         return LOST
     return PASSED if test.passed else FAILED
-
-
-_Row = tuple[Item, str, str, list[tuple[str, str]]]  # with a place, a command, the cells
-
-
-def _rows(
-    items: Iterable[Item], overview: parts.ClassOverview, columns: Sequence[_Column]
-) -> Iterator[_Row]:
-    for item in items:
-        key = (item.kind, item.case, item.line)
-        cells = [column.cell(key) for column in columns]
-        yield item, overview.places.test(key), one_line(item.command, _COMMAND), cells
 
 
 # --- The page about a class, for the teacher: what to look at first, then marks and errors -------

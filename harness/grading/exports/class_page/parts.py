@@ -129,70 +129,50 @@ def section(overview: ClassOverview) -> Markup | str:
     """Return the section; nothing of a class without submissions."""
     if not overview.graded:
         return ""
-    table = _Table(overview)
-    rows = [table.row(one) for one in overview.ordered]
-    names = (("all", "All"), ("flag", "Flagged"), ("lost", "Without all points"))
+    result = overview.result
+    part_names, same = list_parts(result), likes(result)
+    kinds: dict[str, list[str]] = {}  # of each submission: what the filter tells of it
+    rows = []
+    for one in overview.ordered:
+        key, marks, held = one.submission.key, one.marks, one.marks.withheld
+        others = same.get(key, ())
+        flags = _flags(one, others, result)
+        kinds[key] = ["flag"] * bool(flags) + ["lost"] * (held or marks.total < result.of)
+        share = float(100 * marks.total / result.of) if result.of else 0
+        texts = (marks.note, *_mistakes(one))
+        reached = {} if held else {part.name: _two_places(part.points) for part in marks.parts}
+        rows.append(
+            {
+                "place": overview.places.submission(key),
+                "kinds": kinds[key],
+                "names": link_names(one),
+                "key": -1 if held else f"{float(marks.total):.4f}",
+                "mark": "–" if held else _two_places(marks.total),
+                "share": "" if held else f"{share:.0f}",
+                "points": [reached.get(name, "") for name in part_names],
+                "failed": sum(test.passed is False for test in overview.tests[key]),
+                "flags": flags,
+                "said": "; ".join(one_line(text, _REMARK) for text in texts if text),
+                "same": [
+                    (evidence_address(other), format_students(other))
+                    for other in map(overview.graded.__getitem__, others)
+                ],
+                "pages": [
+                    (link(student.key), one_line(student.name, _REMARK), student.key)
+                    for student in one.submission.students
+                ],
+            }
+        )
+    choices = (("all", "All"), ("flag", "Flagged"), ("lost", "Without all points"))
     return render(
         "grading/exports/class_page/submissions.html",
         choices=[
-            (
-                *one,
-                sum(one[0] == "all" or one[0] in table.kinds(each) for each in overview.ordered),
-            )
-            for one in names
+            (kind, words, sum(kind == "all" or kind in each for each in kinds.values()))
+            for kind, words in choices
         ],
-        part_names=table.parts,
+        part_names=part_names,
         rows=rows,
     )
-
-
-class _Table:
-    def __init__(self, overview: ClassOverview) -> None:
-        result = overview.result
-        self.parts = list_parts(result)
-        self._known, self._of, self._likes = overview, result.of, likes(result)
-
-    def kinds(self, graded: Graded) -> list[str]:
-        """Return what a filter tells of a submission."""
-        lost = graded.marks.withheld or graded.marks.total < self._of
-        return ["flag"] * bool(self._flags(graded)) + ["lost"] * lost
-
-    def _flags(self, graded: Graded) -> list[tuple[str, str]]:
-        return [
-            *_list_overrides(graded, self._known.result),
-            *_flags(graded, self._others(graded)),
-        ]
-
-    def _others(self, graded: Graded) -> Sequence[str]:
-        return self._likes.get(graded.submission.key, ())
-
-    def row(self, graded: Graded) -> dict[str, object]:
-        """Return the row of a submission."""
-        marks, held = graded.marks, graded.marks.withheld
-        tests = self._known.tests[graded.submission.key]
-        share = float(100 * marks.total / self._of) if self._of else 0
-        texts = (marks.note, *_mistakes(graded))
-        reached = {} if held else {part.name: _two_places(part.points) for part in marks.parts}
-        return {
-            "place": self._known.places.submission(graded.submission.key),
-            "kinds": self.kinds(graded),
-            "names": link_names(graded),
-            "key": -1 if held else f"{float(marks.total):.4f}",
-            "mark": "–" if held else _two_places(marks.total),
-            "share": "" if held else f"{share:.0f}",
-            "points": [reached.get(name, "") for name in self.parts],
-            "failed": sum(test.passed is False for test in tests),
-            "flags": self._flags(graded),
-            "said": "; ".join(one_line(text, _REMARK) for text in texts if text),
-            "same": [
-                (evidence_address(other), format_students(other))
-                for other in map(self._known.graded.__getitem__, self._others(graded))
-            ],
-            "pages": [
-                (link(student.key), one_line(student.name, _REMARK), student.key)
-                for student in graded.submission.students
-            ],
-        }
 
 
 def _two_places(points: Fraction) -> str:
@@ -208,15 +188,10 @@ def _mistakes(graded: Graded) -> Iterator[str]:
         yield found.reasons + (f" ({rest} failures are not explained)" if rest else "")
 
 
-def _list_overrides(graded: Graded, result: ClassResult) -> Iterator[tuple[str, str]]:
-    """Yield the marks that people gave the students of a submission, each once."""
-    found = filter(None, map(result.get_given_mark, graded.submission.students))
-    for points in sorted({given.points for given in found}):
-        yield "w", f"given {decimal(points)} by a person"
-
-
-def _flags(graded: Graded, same: Sequence[str]) -> list[tuple[str, str]]:
+def _flags(graded: Graded, same: Sequence[str], result: ClassResult) -> list[tuple[str, str]]:
     """Return what is to be seen at once: a class and a few words each."""
+    given = filter(None, map(result.get_given_mark, graded.submission.students))
+    points = sorted({one.points for one in given})  # each once
     broken = sum(bool(each.result and each.result.failure) for each in own(graded.attempts))
     build = graded.build
     late = f"late, −{decimal(graded.marks.deduction)}" if graded.marks.deduction else "late"
@@ -231,4 +206,7 @@ def _flags(graded: Graded, same: Sequence[str]) -> list[tuple[str, str]]:
         (any(each.near_limit for each in graded.attempts), "w", "near a limit"),
         (graded.marks.deduction_reason, "w", late),
     )
-    return [(kind, words) for is_so, kind, words in known if is_so]
+    return [
+        *(("w", f"given {decimal(one)} by a person") for one in points),
+        *((kind, words) for is_so, kind, words in known if is_so),
+    ]
