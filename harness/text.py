@@ -86,6 +86,11 @@ def begin_sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if first.rstrip(",:;").isalpha() else text
 
 
+def sentence(text: str) -> str:
+    """Return a phrase as a sentence, begun by :func:`begin_sentence`."""
+    return begin_sentence(text) + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 # An engine may send anything: NUL, escape sequences, bytes that are not UTF-8 (which arrive as
 # lone surrogates), marks that turn the direction of writing. XML and TAP cannot hold some of
 # these, a terminal would obey others. Each is shown as programmers write it, a byte as ``\x1b``.

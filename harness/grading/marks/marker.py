@@ -211,6 +211,7 @@ class AttemptReader:
             return attempt
         limits, box = self._assignment.limits, self._assignment.box
         properties = self._assignment.command_properties
+        near = fairness.near(result, figures, limits, box, properties)
         first, counted = runs[0][0] or result, result
         is_cut = runs[0][1].late or bool(fairness.find_cuts(first, limits, properties))
         if len(runs) > 1:
@@ -218,7 +219,7 @@ class AttemptReader:
         return attempt._replace(
             result=counted,
             flaky=() if is_cut else fairness.find_changed_steps(first, result),
-            near_limit=fairness.near(result, figures, limits, box, properties),
+            near_limit=near,
         )
 
     def _case(self, name: str, sha256: str) -> CaseFile:

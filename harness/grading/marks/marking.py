@@ -28,7 +28,7 @@ from harness.clock_changes import measure
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.report.tally import answers_a_test, never_answers
-from harness.text import begin_sentence, number_of, one_line, plural
+from harness.text import number_of, one_line, plural, sentence
 
 _FILES = "files"  # what judges a part that needs no tests
 _NOTHING = Fraction(0)
@@ -137,17 +137,15 @@ def lateness(rule: Late, submission: Submission) -> Lateness:
 def judge_time(rule: Late, time: datetime.datetime) -> Lateness:
     """Return whether a submission of this time is late."""
     grace = datetime.timedelta(minutes=rule.grace_minutes)
-    if rule.refused_after and measure(rule.refused_after, time) > grace:
-        when = _after(time, rule.refused_after, "the time from which it is refused")
-        return Lateness(late=True, refused=True, reason=when)
-    if rule.deadline is None or measure(rule.deadline, time) <= grace:
-        return Lateness(late=False, refused=False, reason="")
-    return Lateness(late=True, refused=False, reason=_after(time, rule.deadline, "the deadline"))
-
-
-def _after(time: datetime.datetime, limit: datetime.datetime, noun: str) -> str:
-    span = describe_span(measure(limit, time))
-    return f"it was submitted at {time:%Y-%m-%d %H:%M:%S}, {span} after {noun}"
+    limits = (
+        (rule.refused_after, "the time from which it is refused", True),
+        (rule.deadline, "the deadline", False),
+    )
+    for limit, noun, is_refused in limits:
+        if limit is not None and (span := measure(limit, time)) > grace:
+            when = f"{time:%Y-%m-%d %H:%M:%S}, {describe_span(span)} after {noun}"
+            return Lateness(True, is_refused, f"it was submitted at {when}")
+    return Lateness(late=False, refused=False, reason="")
 
 
 def describe_span(span: datetime.timedelta) -> str:
@@ -310,11 +308,6 @@ def _finish(
     reason = f"{decimal(share * 100)} % less: {late_reason}." if late_reason else ""
     of = sum((part.of for part in parts), _NOTHING)
     return Marks(tuple(parts), deduction, reason, reached - deduction, of, note, withheld)
-
-
-def sentence(text: str) -> str:
-    """Return a phrase as a sentence; a file's name at its beginning stays as it is."""
-    return begin_sentence(text) + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 # --- The results of an attempt's tests: passed, failed, or undecided -----------------------------
