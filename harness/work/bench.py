@@ -136,7 +136,7 @@ class UnitRunner:
         judged.
         """
         assignment, sandbox, alone = self._assignment, self._sandbox, self._alone
-        limits, box, properties = assignment.limits, assignment.box, assignment.command_properties
+        rules = fairness.TimeRules.of(assignment)
         begun, conditions = time.process_time(), self._conditions()
         self.explaining = 0.0
         gauge = _Gauge(self.launcher(case, room))
@@ -169,8 +169,8 @@ class UnitRunner:
             own_cpu=round(time.process_time() - begun, 6),
             late=patience.late or gauge.was_killed,
         )
-        cuts = fairness.find_cuts(result, limits, properties)
-        in_doubt = not alone and fairness.in_doubt(result, figures, limits, box, properties)
+        cuts = rules.find_cuts(result)
+        in_doubt = not alone and rules.in_doubt(result, figures)
         if cuts and in_doubt:  # for another reason, too, which no other run can take away
             figures = figures._replace(late=True)
         doubtful = not alone and (in_doubt or bool(cuts))
@@ -179,7 +179,7 @@ class UnitRunner:
             result = explain_silence(result, setting)
             self.explaining = time.monotonic() - asked
         settled = records.strip_measurements(
-            fairness.restate_limits(result, box), str(room), self._environment
+            fairness.restate_limits(result, assignment.box), str(room), self._environment
         )
         bad = (Verdict.FAILED, Verdict.NOT_RUN)
         failed = any(outcome.verdict in bad for outcome in result.outcomes)

@@ -4,119 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from harness.adapters.inside.go_board import TIMED_OUT
+from harness.assignments.assignment import Assignment
 from harness.options import BoxLimits, Limits
-from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Step
+from harness.records import Failure, FailureKind, FileResult, Outcome, Step
 from harness.running.hangs import short_limit
 from harness.running.rerun import believe, fails_by_choice
 from harness.work.records import Measurements
-from oracle.command_properties import STANDARD, PropertyTable
+from oracle.command_properties import PropertyTable
 
 START = ""  # the name of what comes before the first reply
 
-
-def find_limit(limits: Limits, command_properties: PropertyTable, name: str) -> float:
-    """Return the full limit of a command."""
-    if name == START:
-        return limits.startup
-    return limits.of_command(thinks=command_properties.at_hand(name).may_think)
-
-
-def find_cuts(
-    result: FileResult, limits: Limits, command_properties: PropertyTable
-) -> dict[str, float]:
-    """Return the commands of a run that were cut short, with the least limit that each had."""
-    found: dict[str, float] = {}
-    for name, allowed in _list_late(result):
-        if allowed < find_limit(limits, command_properties, name):
-            found[name] = min(allowed, found.get(name, allowed))
-    return found
-
-
-def is_cut(
-    result: FileResult, failure: Failure, limits: Limits, command_properties: PropertyTable
-) -> bool:
-    """Whether a failure of a run is such a cut."""
-    return bool(find_cuts(result._replace(failures=(failure,)), limits, command_properties))
-
-
-def _list_late(result: FileResult) -> Iterator[tuple[str, float]]:
-    """Yield the commands that were not answered in time, with the limit that each had."""
-    for failure in result.failures:
-        limit = failure.limit
-        if failure.kind is FailureKind.TIMEOUT and limit and limit.name in ("command", "start"):
-            is_start = limit.name == "start" or failure.step is None
-            yield START if is_start else _name(result, failure.step or 0), limit.allowed
-
-
-def _list_used_up(
-    result: FileResult, limits: Limits, command_properties: PropertyTable
-) -> Iterator[str]:
-    """Yield the commands at which nearly all CPU time of the file was used up."""
-    answers = sum(reply.seconds for reply in result.replies if reply)
-    for failure in result.failures:
-        if failure.kind is FailureKind.CPU and failure.step is not None:
-            name = _name(result, failure.step)
-            if answers < short_limit(find_limit(limits, command_properties, name)):
-                yield name
-
-
-def _name(result: FileResult, step: int) -> str:
-    return result.case.steps[step].command.partition(" ")[0]
-
-
-class Evidence(NamedTuple):
-    """A submission's answers to commands, by their names, in all its runs."""
-
-    hung: tuple[str, ...] = ()  # for the full limit, in a run that counts
-    slow: tuple[str, ...] = ()  # answered, but later than the short limit
-    answered: frozenset[str] = frozenset()
-
-    def believes(
-        self, cuts: Mapping[str, float], limits: Limits, command_properties: PropertyTable
-    ) -> bool:
-        """Whether cuts of a first run are hangs."""
-        return all(
-            name in self.hung
-            and name not in self.slow
-            and (
-                name not in self.answered
-                or cut >= short_limit(find_limit(limits, command_properties, name))
-            )
-            for name, cut in cuts.items()
-        )
-
-
-def weigh(
-    runs: Iterable[tuple[FileResult, bool]], limits: Limits, command_properties: PropertyTable
-) -> Evidence:
-    """Return the evidence of runs: results with their times, and whether each counts."""
-    hung, slow, answered = set(), set(), set()
-    for result, counts in runs:
-        if counts:
-            hung |= {
-                name
-                for name, allowed in _list_late(result)
-                if allowed >= find_limit(limits, command_properties, name)
-            }
-            hung |= set(_list_used_up(result, limits, command_properties))
-        for name, seconds in _list_answered(result):
-            answered.add(name)
-            if seconds > short_limit(find_limit(limits, command_properties, name)):
-                slow.add(name)
-    return Evidence(tuple(sorted(hung)), tuple(sorted(slow)), frozenset(answered))
-
-
-def _list_answered(result: FileResult) -> Iterator[tuple[str, float]]:
-    firsts = [result.before[:1], *(one.sent[:1] for one in result.restarts)]
-    for exchange in (one for first in firsts for one in first):
-        if exchange.reply:
-            yield START, exchange.reply.seconds
-    for step, reply in zip(result.case.steps, result.replies, strict=True):
-        if reply:
-            yield step.command.partition(" ")[0], reply.seconds
-
-
-# --- Which time limits decide a mark, and when an attempt is to be rerun. Pure -------------------
 # Time limits are about the engine's own time (:mod:`harness.engine.engine_clock`): what it waited
 # for a processor does not count. What it computes takes longer beside other engines, though, which
 # share caches, and cores that are halves of one. So in the first run of a case file an engine may
@@ -130,8 +27,7 @@ def _list_answered(result: FileResult) -> Iterator[tuple[str, float]]:
 # of it, and says in its reply that one was hit
 # (:data:`~harness.adapters.inside.go_board.TIMED_OUT`): that is in doubt, whatever was computed.
 #
-# A command at which an engine computes without an answer is cut short
-# (:mod:`harness.work.fairness`).
+# A command at which an engine computes without an answer is cut short.
 #
 # Once a submission has hung three times, its commands have a tenth of their limit, after which an
 # engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.hangs`).
@@ -154,6 +50,169 @@ BESIDE = 2.0  # how many times its limit an engine may compute beside others
 _A_PART = 0.05  # of a limit: an engine that used up less of it computing slept
 
 
+class Evidence(NamedTuple):
+    """A submission's answers to commands, by their names, in all its runs."""
+
+    hung: tuple[str, ...] = ()  # for the full limit, in a run that counts
+    slow: tuple[str, ...] = ()  # answered, but later than the short limit
+    answered: frozenset[str] = frozenset()
+
+
+class TimeRules(NamedTuple):
+    """The limits of an assignment, and what follows of them for a run of a case file.
+
+    All results are given with their times, in seconds of the machine that the limits are for.
+    """
+
+    limits: Limits
+    box: BoxLimits
+    command_properties: PropertyTable
+
+    @staticmethod
+    def of(assignment: Assignment) -> "TimeRules":
+        """Return the rules of an assignment."""
+        return TimeRules(assignment.limits, assignment.box, assignment.command_properties)
+
+    def limit_of(self, name: str) -> float:
+        """Return the full limit of a command."""
+        if name == START:
+            return self.limits.startup
+        return self.limits.of_command(thinks=self.command_properties.at_hand(name).may_think)
+
+    def find_cuts(self, result: FileResult) -> dict[str, float]:
+        """Return the commands of a run that were cut short, with the least limit that each had."""
+        found: dict[str, float] = {}
+        for name, allowed in _list_late(result):
+            if allowed < self.limit_of(name):
+                found[name] = min(allowed, found.get(name, allowed))
+        return found
+
+    def weigh(self, runs: Iterable[tuple[FileResult, bool]]) -> Evidence:
+        """Return the evidence of runs: results, and whether each counts."""
+        hung, slow, answered = set(), set(), set()
+        for result, counts in runs:
+            if counts:
+                late = _list_late(result)
+                hung |= {name for name, allowed in late if allowed >= self.limit_of(name)}
+                # And those at which nearly all CPU time of the file was used up.
+                answers = sum(reply.seconds for reply in result.replies if reply)
+                for failure in result.failures:
+                    if failure.kind is FailureKind.CPU and failure.step is not None:
+                        name = _name(result, failure.step)
+                        if answers < short_limit(self.limit_of(name)):
+                            hung.add(name)
+            firsts = [result.before[:1], *(one.sent[:1] for one in result.restarts)]
+            replies = [(START, one.reply) for first in firsts for one in first]
+            replies += [
+                (step.command.partition(" ")[0], reply)
+                for step, reply in zip(result.case.steps, result.replies, strict=True)
+            ]
+            for name, reply in replies:
+                if reply:
+                    answered.add(name)
+                    if reply.seconds > short_limit(self.limit_of(name)):
+                        slow.add(name)
+        return Evidence(tuple(sorted(hung)), tuple(sorted(slow)), frozenset(answered))
+
+    def are_hangs(self, cuts: Mapping[str, float], evidence: Evidence) -> bool:
+        """Whether cuts of a first run are hangs, by what the submission did in all its runs."""
+        return all(
+            name in evidence.hung
+            and name not in evidence.slow
+            and (name not in evidence.answered or cut >= short_limit(self.limit_of(name)))
+            for name, cut in cuts.items()
+        )
+
+    def in_doubt(self, result: FileResult, figures: Measurements) -> bool:
+        """Whether a first run says nothing of how an engine stands to the limits.
+
+        What was cut short is not looked at here.
+        """
+        share = 1 - MARGIN if figures.pace else 1.0  # of a limit, from which on it is in doubt
+        if figures.late or any(_find_timed_out(result)):
+            return True
+        if fails_by_choice(result, self.command_properties):
+            return True
+        for one in result.failures:  # it neither slept for all of a time limit nor computed
+            is_part = one.kind is FailureKind.TIMEOUT and _A_PART < one.computed < 1 - _A_PART
+            if is_part and not self.find_cuts(result._replace(failures=(one,))):
+                return True
+        if any(seconds > share * allowed > 0 for seconds, allowed in self._waits(result)):
+            return True
+        if any(failure.kind is FailureKind.CPU for failure in result.failures):
+            return False
+        return 0 < share * self.box.cpu < figures.cpu
+
+    def _waits(self, result: FileResult) -> Iterator[tuple[float, float]]:
+        """Yield (seconds, seconds allowed) of each answer, and of the file."""
+        own = ((one.text, one.reply) for one in (*result.before, *result.after[:1]))
+        asked = zip((step.command for step in result.case.steps), result.replies, strict=True)
+        # What each engine was asked: the first one, and those that were started again.
+        conversations = [[*own, *asked]]
+        conversations += [[(one.text, one.reply) for one in each.sent] for each in result.restarts]
+        for conversation in conversations:
+            is_first = True
+            for command, reply in conversation:
+                if reply is not None:
+                    name = START if is_first else command.partition(" ")[0]
+                    yield reply.seconds, self.limit_of(name)
+                    is_first = False
+        yield result.seconds, self.limits.file
+
+    def near(self, result: FileResult, figures: Measurements) -> str:
+        """Return which limit was nearly or just hit, with the figures; empty: none was.
+
+        ``result``: of the run that counts.
+        """
+        kinds, allowed_cpu = {failure.kind for failure in result.failures}, self.box.cpu
+        if FailureKind.TIMEOUT in kinds and figures.alone:
+            return f"timed out alone as well, after {figures.cpu:.1f} s of CPU time in all"
+        if figures.alone and (slow := next(_find_timed_out(result), None)):
+            return f"'{slow.command}' timed out alone as well"
+        beyond = FailureKind.CPU in kinds and not figures.alone
+        if allowed_cpu and figures.cpu >= (1 - MARGIN) * allowed_cpu and not beyond:
+            return f"took {figures.cpu:.1f} s of {allowed_cpu:g} s of CPU time"
+        for seconds, allowed in self._waits(result):
+            if allowed and seconds >= (1 - MARGIN) * allowed:
+                return f"took {seconds:.1f} s of {allowed:g} s"
+        return ""
+
+    def merge_runs(
+        self, first: FileResult, second: FileResult, figures: Measurements
+    ) -> FileResult:
+        """Return what counts of two runs: the second, with what was chosen better in the first.
+
+        ``figures``: of the first one. A choice that took longer than allowed does not count.
+        """
+        is_over = 0 < self.box.cpu < figures.cpu or 0 < self.limits.file < first.seconds
+
+        def counts(outcome: Outcome) -> bool:
+            seconds = outcome.reply.seconds if outcome.reply else 0.0
+            return not is_over and not 0 < self.limit_of(_name(first, outcome.step)) < seconds
+
+        return believe(first, second, self.command_properties, counts)
+
+
+def _list_late(result: FileResult) -> Iterator[tuple[str, float]]:
+    """Yield the commands that were not answered in time, with the limit that each had."""
+    for failure in result.failures:
+        limit = failure.limit
+        if failure.kind is FailureKind.TIMEOUT and limit and limit.name in ("command", "start"):
+            is_start = limit.name == "start" or failure.step is None
+            yield START if is_start else _name(result, failure.step or 0), limit.allowed
+
+
+def _name(result: FileResult, step: int) -> str:
+    return result.case.steps[step].command.partition(" ")[0]
+
+
+def _find_timed_out(result: FileResult) -> Iterator[Step]:
+    """Yield the commands to which an adapter answered that the program behind it was too slow."""
+    for step, reply in zip(result.case.steps, result.replies, strict=True):
+        if reply is not None and not reply.ok and reply.text.startswith(TIMED_OUT):
+            yield step
+
+
 def loose(box: BoxLimits) -> BoxLimits:
     """Return the limits of a first run, beside others."""
     return box._replace(cpu=box.cpu * (1 + MARGIN))
@@ -168,119 +227,6 @@ def restate_limits(result: FileResult, box: BoxLimits) -> FileResult:
         return failure._replace(limit=failure.limit._replace(allowed=box.cpu))
 
     return result._replace(failures=tuple(map(restate, result.failures)))
-
-
-def in_doubt(
-    result: FileResult,
-    figures: Measurements,
-    limits: Limits,
-    box: BoxLimits,
-    command_properties: PropertyTable,
-) -> bool:
-    """Whether a first run says nothing of how an engine stands to the assignment's limits.
-
-    What was cut short is not looked at here: see :mod:`harness.work.fairness`.
-
-    ``result``: as it was run, with its times. ``command_properties``: of its commands. ``limits``,
-    ``box``, ``figures``: in seconds of the same machine.
-    """
-    share = 1 - MARGIN if figures.pace else 1.0  # of a limit, from which on it is in doubt
-    if figures.late or any(_find_timed_out(result)) or fails_by_choice(result, command_properties):
-        return True
-    late = [one for one in result.failures if not is_cut(result, one, limits, command_properties)]
-    if any(map(_has_computed_in_part, late)):
-        return True
-    waits = _waits(result, limits, command_properties)
-    if any(seconds > share * allowed > 0 for seconds, allowed in waits):
-        return True
-    if any(failure.kind is FailureKind.CPU for failure in result.failures):
-        return False
-    return 0 < share * box.cpu < figures.cpu
-
-
-def _has_computed_in_part(failure: Failure) -> bool:
-    """Whether an engine hit a time limit, but neither slept for all of it nor computed."""
-    return failure.kind is FailureKind.TIMEOUT and _A_PART < failure.computed < 1 - _A_PART
-
-
-def _find_timed_out(result: FileResult) -> Iterator[Step]:
-    """Yield the commands to which an adapter answered that the program behind it was too slow."""
-    for step, reply in zip(result.case.steps, result.replies, strict=True):
-        if reply is not None and not reply.ok and reply.text.startswith(TIMED_OUT):
-            yield step
-
-
-def _waits(
-    result: FileResult, limits: Limits, command_properties: PropertyTable
-) -> Iterator[tuple[float, float]]:
-    """Yield (seconds, seconds allowed) of each answer, and of the file."""
-    for replies in _conversations(result):
-        is_first = True
-        for command, reply in replies:
-            name = START if is_first else command.partition(" ")[0]
-            yield reply.seconds, find_limit(limits, command_properties, name)
-            is_first = False
-    yield result.seconds, limits.file
-
-
-def _conversations(result: FileResult) -> Iterator[list[tuple[str, Reply]]]:
-    """Yield the commands of the file with their replies, then those first sent to each engine
-    that was started again.
-    """
-    own = ((one.text, one.reply) for one in (*result.before, *result.after[:1]))
-    asked = zip((step.command for step in result.case.steps), result.replies, strict=True)
-    yield [(command, reply) for command, reply in (*own, *asked) if reply is not None]
-    for restart in result.restarts:
-        yield [(one.text, one.reply) for one in restart.sent if one.reply is not None]
-
-
-def near(
-    result: FileResult,
-    figures: Measurements,
-    limits: Limits,
-    box: BoxLimits,
-    command_properties: PropertyTable = STANDARD,
-) -> str:
-    """Return which limit was nearly or just hit, with the figures; empty: none was.
-
-    ``result``: with its times, and of the run that counts.
-    """
-    kinds = {failure.kind for failure in result.failures}
-    if FailureKind.TIMEOUT in kinds and figures.alone:
-        return f"timed out alone as well, after {figures.cpu:.1f} s of CPU time in all"
-    if figures.alone and (slow := next(_find_timed_out(result), None)):
-        return f"'{slow.command}' timed out alone as well"
-    beyond = FailureKind.CPU in kinds and not figures.alone
-    if box.cpu and figures.cpu >= (1 - MARGIN) * box.cpu and not beyond:
-        return f"took {figures.cpu:.1f} s of {box.cpu:g} s of CPU time"
-    for seconds, allowed in _waits(result, limits, command_properties):
-        if allowed and seconds >= (1 - MARGIN) * allowed:
-            return f"took {seconds:.1f} s of {allowed:g} s"
-    return ""
-
-
-def merge_runs(
-    runs: tuple[FileResult, FileResult],
-    figures: Measurements,
-    limits: Limits,
-    box: BoxLimits,
-    command_properties: PropertyTable,
-) -> FileResult:
-    """Return what counts of two runs: the second, with what was chosen better in the first.
-
-    ``runs``: with their times. ``figures``: of the first one. A choice that took longer than the
-    assignment allows does not count.
-    """
-    first, second = runs
-    is_over = 0 < box.cpu < figures.cpu or 0 < limits.file < first.seconds
-
-    def counts(outcome: Outcome) -> bool:
-        seconds = outcome.reply.seconds if outcome.reply else 0.0
-        command = first.case.steps[outcome.step].command
-        allowed = find_limit(limits, command_properties, command.partition(" ")[0])
-        return not is_over and not 0 < allowed < seconds
-
-    return believe(first, second, command_properties, counts)
 
 
 def find_changed_steps(first: FileResult, second: FileResult) -> tuple[int, ...]:

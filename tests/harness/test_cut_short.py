@@ -23,7 +23,7 @@ from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.attempt_runner import Runner
 from harness.grading.attempts.orders import GradingContext, GradingListener, unit_case
 from harness.grading.ledger.ledger import CaseRow, Lease, Ledger, PlannedAttempt, Run
-from harness.options import Limit, Limits, Options
+from harness.options import BoxLimits, Limit, Limits, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
@@ -32,7 +32,7 @@ from harness.running.file_runner import RunContext, _FileRun, not_run
 from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit
 from harness.work import canonical_json
 from harness.work.bench import UnitRunner
-from harness.work.fairness import Evidence
+from harness.work.fairness import Evidence, TimeRules
 from harness.work.records import UnitCase, WorkUnit
 from oracle.command_properties import STANDARD
 from tests.harness.made_attempts import unit_of
@@ -211,8 +211,8 @@ def test_a_cut_is_not_one_of_the_three_hangs(was_cut, hangs, expected):
     ],
 )
 def test_what_cuts_are_believed(evidence, cut, expected):
-    limits = Limits(timeout=LIMIT)
-    assert evidence.believes({"score": cut}, limits, STANDARD) is expected
+    rules = TimeRules(Limits(timeout=LIMIT), BoxLimits(), STANDARD)
+    assert rules.are_hangs({"score": cut}, evidence) is expected
 
 
 # --- the plan of a grading ----------------------------------------------------------------------

@@ -25,12 +25,14 @@ from harness.records import (
 from harness.running.file_runner import not_run
 from harness.sandbox.launcher import Boxed
 from harness.work import canonical_json, fairness, records
+from harness.work.fairness import TimeRules
 from harness.work.records import Measurements
 from oracle.command_properties import STANDARD
 from tests.harness.made_attempts import unit_of
 from tests.harness.silent_process import SilentProcess
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
+RULES = TimeRules(LIMITS, BOX, STANDARD)
 
 
 def result(seconds, failure=None, start=0.1):
@@ -76,8 +78,8 @@ CPU, TIMEOUT = FailureKind.CPU, FailureKind.TIMEOUT
 )
 def test_what_is_run_again(seconds, cpu, failure, start, expected):
     one = result(seconds, failure, start)
-    assert fairness.in_doubt(one, Measurements(cpu=cpu), LIMITS, BOX, STANDARD) is expected
-    assert fairness.in_doubt(one, Measurements(cpu=cpu, late=True), LIMITS, BOX, STANDARD)
+    assert RULES.in_doubt(one, Measurements(cpu=cpu)) is expected
+    assert RULES.in_doubt(one, Measurements(cpu=cpu, late=True))
 
 
 @pytest.mark.parametrize(
@@ -92,9 +94,9 @@ def test_what_is_run_again(seconds, cpu, failure, start, expected):
 def test_what_nearly_hits_a_limit_on_a_cluster_is_run_again(seconds, cpu, start, expected):
     """How fast a machine is, is not known exactly."""
     one, figures = result(seconds, None, start), Measurements(cpu=cpu)
-    assert fairness.in_doubt(one, figures, LIMITS, BOX, STANDARD) is False
+    assert RULES.in_doubt(one, figures) is False
     told = figures._replace(pace=1.0)  # also of one that is as fast as the reference
-    assert fairness.in_doubt(one, told, LIMITS, BOX, STANDARD) is expected
+    assert RULES.in_doubt(one, told) is expected
 
 
 def slow_call(command, said="time-out: f() did not return within 5 s", failure=None, ok=False):
@@ -116,10 +118,10 @@ def slow_call(command, said="time-out: f() did not return within 5 s", failure=N
     ],
 )
 def test_a_call_that_was_too_slow_behind_an_adapter_is_run_again(one, expected):
-    assert fairness.in_doubt(one, Measurements(cpu=9), LIMITS, BOX, STANDARD) is expected
-    alone = fairness.near(one, Measurements(cpu=1, alone=True), LIMITS, BOX)
+    assert RULES.in_doubt(one, Measurements(cpu=9)) is expected
+    alone = RULES.near(one, Measurements(cpu=1, alone=True))
     assert ("'score b' timed out alone as well" in alone) is expected
-    assert fairness.near(one, Measurements(cpu=1), LIMITS, BOX) == ""
+    assert RULES.near(one, Measurements(cpu=1)) == ""
 
 
 def test_a_slow_command_speaks_for_no_other():
@@ -139,7 +141,7 @@ def test_of_what_is_asked_after_a_file_only_the_first_may_be_slow(after, expecte
     """That is cputime; quit has a limit of its own."""
     sent = tuple(Exchange("any", Reply(True, "", "=", seconds)) for seconds in after)
     one = result([1, 2])._replace(after=sent)
-    assert fairness.near(one, Measurements(cpu=3), LIMITS, BOX) == expected
+    assert RULES.near(one, Measurements(cpu=3)) == expected
 
 
 @pytest.mark.parametrize(
@@ -149,13 +151,13 @@ def test_an_engine_that_computed_for_a_part_of_its_limit_is_run_again(computed, 
     """The other part may have been spent waiting for something else than the engine."""
     failure = Failure(FailureKind.TIMEOUT, "It did not answer.", 1, computed=computed)
     one = result([0.1])._replace(failures=(failure,))
-    assert fairness.in_doubt(one, Measurements(cpu=1), LIMITS, BOX, STANDARD) is expected
+    assert RULES.in_doubt(one, Measurements(cpu=1)) is expected
 
 
 def test_no_limit_is_never_in_doubt():
-    limits, box = Limits(timeout=0, startup=0, file=0), BoxLimits(cpu=0)
-    assert not fairness.in_doubt(result([1e6]), Measurements(cpu=1e6), limits, box, STANDARD)
-    assert fairness.near(result([1e6]), Measurements(cpu=1e6), limits, box) == ""
+    rules = TimeRules(Limits(timeout=0, startup=0, file=0), BoxLimits(cpu=0), STANDARD)
+    assert not rules.in_doubt(result([1e6]), Measurements(cpu=1e6))
+    assert rules.near(result([1e6]), Measurements(cpu=1e6)) == ""
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_no_limit_is_never_in_doubt():
 )
 def test_what_is_near_a_limit(seconds, cpu, failure, alone, expected):
     one = result(seconds, failure)
-    assert fairness.near(one, Measurements(cpu=cpu, alone=alone), LIMITS, BOX) == expected
+    assert RULES.near(one, Measurements(cpu=cpu, alone=alone)) == expected
 
 
 def test_first_runs_have_looser_limits():
@@ -254,25 +256,22 @@ BOARD = "clear_board\n10 score\n20 genmove b\n30 score\nclear_board\n40 score\n5
     ],
 )
 def test_a_failed_choice_is_in_doubt(verdicts, expected):
-    assert (
-        fairness.in_doubt(make_result(BOARD, verdicts), Measurements(), LIMITS, BOX, STANDARD)
-        is expected
-    )
+    assert RULES.in_doubt(make_result(BOARD, verdicts), Measurements()) is expected
 
 
 @pytest.mark.parametrize("command", ["place_free_handicap 2", "search_position", "lz-analyze 9"])
 def test_what_only_chooses_or_only_thinks_is_judged_by_its_first_run(command):
     """No clock and no dice of an engine decide about its answer."""
     failed = make_result(f"10 {command}\n20 score\n", "FF")
-    assert not fairness.in_doubt(failed, Measurements(), LIMITS, BOX, STANDARD)
+    assert not RULES.in_doubt(failed, Measurements())
 
 
 def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
     for kind, expected in ((FailureKind.DIED, True), (CPU, False)):
         broke = make_result(BOARD, "p----")._replace(failures=(Failure(kind, "It broke.", 2),))
-        assert fairness.in_doubt(broke, Measurements(), LIMITS, BOX, STANDARD) is expected
+        assert RULES.in_doubt(broke, Measurements()) is expected
     elsewhere = make_result(BOARD, "-----")._replace(failures=(Failure(FailureKind.DIED, "", 1),))
-    assert not fairness.in_doubt(elsewhere, Measurements(), LIMITS, BOX, STANDARD)
+    assert not RULES.in_doubt(elsewhere, Measurements())
 
 
 @pytest.mark.parametrize(
@@ -289,7 +288,7 @@ def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
 )
 def test_a_choice_passes_if_it_passed_in_either_run(first, second, seconds, cpu, expected):
     runs = make_result(BOARD, first, (seconds,) * 9), make_result(BOARD, second)
-    counted = fairness.merge_runs(runs, Measurements(cpu=cpu), LIMITS, BOX, STANDARD)
+    counted = RULES.merge_runs(*runs, Measurements(cpu=cpu))
     letters = {Verdict.PASSED: "p", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
     assert "".join(letters[one.verdict] for one in counted.outcomes) == expected
 
@@ -310,7 +309,7 @@ def test_a_choice_counts_if_it_took_no_longer_than_allowed(allowed, took, counts
     first = make_result(BOARD, "ppppp", (reply,) * 9)._replace(seconds=file)
     limits = Limits(timeout=allowed[0], startup=0.001, file=allowed[1])
     runs, box = (first, make_result(BOARD, "FFFFF")), BoxLimits(cpu=allowed[2])
-    merged = fairness.merge_runs(runs, Measurements(cpu=cpu), limits, box, STANDARD)
+    merged = TimeRules(limits, box, STANDARD).merge_runs(*runs, Measurements(cpu=cpu))
     passed = [one.verdict is Verdict.PASSED for one in merged.outcomes]
     assert passed == ([False, True, True, False, True] if counts else [False] * 5)
 

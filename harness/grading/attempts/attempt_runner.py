@@ -56,6 +56,7 @@ class Runner:
         self._ledger = ledger
         self._context = context
         self._listener = listener
+        self._rules = fairness.TimeRules.of(context.assignment)
         self._concurrency = concurrency
         self._ours: set[str] = set()  # the attempts that we have leased
         self._patient: dict[str, tuple[str, ...]] = {}  # commands answered late, by submission
@@ -135,13 +136,8 @@ class Runner:
 
     def _find_cuts(self, case: UnitCase) -> dict[str, float]:
         """Return where the first run of an attempt was cut short."""
-        assignment = self._context.assignment
         firsts = self._runs(case)[:1]
-        return (
-            fairness.find_cuts(firsts[0], assignment.limits, assignment.command_properties)
-            if firsts
-            else {}
-        )
+        return self._rules.find_cuts(firsts[0]) if firsts else {}
 
     def _again(self, units: Sequence[WorkUnit], left: Sequence[WorkUnit], orders: Orders) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
@@ -176,15 +172,12 @@ class Runner:
 
         The attempt that was cut least often takes least time.
         """
-        assignment, evidence = self._context.assignment, self._weigh(whole)
-        key = whole.submission.key
+        evidence, key = self._weigh(whole), whole.submission.key
         self._patient[key] = tuple({*self._patient.get(key, ()), *evidence.slow})
         rerun: list[UnitCase] = []
         for case in left.cases:
             cuts = self._find_cuts(case)
-            if not self._is_late(case) and evidence.believes(
-                cuts, assignment.limits, assignment.command_properties
-            ):
+            if not self._is_late(case) and self._rules.are_hangs(cuts, evidence):
                 self._ledger.settle(case.basis, self._token)
             elif cuts.keys() & self._patient[key]:
                 self._slow.add(case.basis)
@@ -209,7 +202,7 @@ class Runner:
 
         Of a first run that was cut short all counts but the cuts.
         """
-        assignment, timed = self._context.assignment, []
+        timed = []
         states = self._ledger.states(case.basis for case in unit.cases)
         for case in unit.cases:
             runs = self._ledger.results(case.basis)
@@ -224,7 +217,7 @@ class Runner:
                 is_done = states[case.basis].state == "done"
                 counts = measured.alone or (is_sure and (is_done or bool(self._find_cuts(case))))
                 timed.append((result, counts))
-        return fairness.weigh(timed, assignment.limits, assignment.command_properties)
+        return self._rules.weigh(timed)
 
     def _find_unfinished(self, units: Sequence[WorkUnit], number: int) -> list[WorkUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""

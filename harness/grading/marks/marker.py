@@ -209,13 +209,12 @@ class AttemptReader:
         attempt = attempt._replace(runs=tuple(measured_runs))
         if result is None:
             return attempt
-        limits, box = self._assignment.limits, self._assignment.box
-        properties = self._assignment.command_properties
-        near = fairness.near(result, figures, limits, box, properties)
+        rules = fairness.TimeRules.of(self._assignment)
+        near = rules.near(result, figures)
         first, counted = runs[0][0] or result, result
-        is_cut = runs[0][1].late or bool(fairness.find_cuts(first, limits, properties))
+        is_cut = runs[0][1].late or bool(rules.find_cuts(first))
         if len(runs) > 1:
-            counted = fairness.merge_runs((first, result), runs[0][1], limits, box, properties)
+            counted = rules.merge_runs(first, result, runs[0][1])
         return attempt._replace(
             result=counted,
             flaky=() if is_cut else fairness.find_changed_steps(first, result),
