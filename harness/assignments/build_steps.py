@@ -11,7 +11,6 @@ import re
 import select
 import shlex
 import stat
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -65,7 +64,11 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: "BuildPlace
     limits, folder = assignment.build, stage / assignment.archive.folder
     assert limits is not None
     if limits.files and not any((folder / name).is_file() for name in limits.files):
-        return Build(False, "", _nothing_to_build(folder, limits.files))
+        there = sorted(_files(folder))
+        near = [found for name in limits.files if (found := contents.nearest(name, there))]
+        found = some(dict.fromkeys(near) or there, contents.MOST)
+        what = f"there is no {listing(limits.files, 'or')} in {folder.name}"
+        return Build(False, "", f"{what}, which says how to build it; found {found}")
     output = ""
     for step in limits.steps:
         words = assignment.fill_in(step, stage)
@@ -75,20 +78,13 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: "BuildPlace
         if trouble and (tools := needs.missing_programs(assignment, step, written)):
             raise UsageError(f"the build step {_shorten(step)} needs {needs.absent(tools)}")
         if trouble:
-            message = f"the build step {_shorten(step)} {trouble}{_first_error(output)}"
-            return Build(False, output, message)
-    if limits.makes and not _is_made(folder, limits.makes):
+            first = _ERROR.search(output)  # what a compiler calls an error
+            why = f"{trouble}: {first[0].strip()}" if first else trouble
+            return Build(False, output, f"the build step {_shorten(step)} {why}")
+    made = (contents.matches(name, one) for name in _files(folder) for one in limits.makes)
+    if limits.makes and not any(made):
         return Build(False, output, f"the build made no {' or '.join(limits.makes)}")
     return Build(True, output)
-
-
-def _nothing_to_build(folder: Path, names: Sequence[str]) -> str:
-    """Return the sentence that a build file is missing, with what there is."""
-    there = sorted(entry.path for entry in untrusted_folders.walk(str(folder)) if _is_file(entry))
-    near = [found for name in names if (found := contents.nearest(name, there))]
-    found = some(dict.fromkeys(near) or there, contents.MOST)
-    expected = listing(names, "or")
-    return f"there is no {expected} in {folder.name}, which says how to build it; found {found}"
 
 
 def _shorten(step: tuple[str, ...]) -> str:
@@ -96,16 +92,9 @@ def _shorten(step: tuple[str, ...]) -> str:
     return f"'{text}'" if len(text) <= _LONGEST else f"'{text[:_LONGEST]}…'"
 
 
-def _first_error(output: str) -> str:
-    """Return the first thing that a compiler calls an error, as the end of a sentence."""
-    found = _ERROR.search(output)
-    return f": {found[0].strip()}" if found else ""
-
-
-def _is_made(folder: Path, patterns: Iterable[str]) -> bool:
-    """Whether one of the files is there."""
-    found = [entry.path for entry in untrusted_folders.walk(str(folder)) if _is_file(entry)]
-    return any(contents.matches(path, pattern) for path in found for pattern in patterns)
+def _files(folder: Path) -> list[str]:
+    """Return the names of the files that are there."""
+    return [entry.path for entry in untrusted_folders.walk(str(folder)) if _is_file(entry)]
 
 
 def _is_file(entry: untrusted_folders.TreeEntry) -> bool:

@@ -169,11 +169,22 @@ def with_python(
         return
     choice = find_declared_environment(assignment)
     if choice is None:
-        yield assignment._replace(python=_system_python(assignment))
+        if path := assignment.engine.python:
+            found = interpreters.inspect_python(_absolute(path, assignment.place))
+            yield assignment._replace(python=_as_it_is(found))
+        else:
+            yield assignment._replace(python=of_system(assignment.python_name))
         return
-    _ensure(assignment, choice, build)
-    with environment_cache.in_use(choice.name) as found:
-        own = interpreters.inspect_python(found.program)
+    if not environment_cache.find(choice.name):
+        if build is None:
+            raise UsageError(
+                f"the Python environment of {assignment.key} ({choice.environment}) is not built:"
+                f" gtp-harness env --assignment {assignment.called} builds it once"
+            )
+        build(f"The Python environment of the course ({choice.environment}) is built, this once.")
+        build_environment(assignment, choice)
+    with environment_cache.in_use(choice.name) as stored:
+        own = interpreters.inspect_python(stored.program)
         described = own.describe(choice.environment.names)
         yield assignment._replace(python=EnginePython(own.program, described, fingerprint(own)))
 
@@ -204,12 +215,26 @@ def find_declared_environment(assignment: Assignment) -> EnvironmentChoice | Non
     Raises:
         UsageError: its Python, or the file of its packages, is not there.
     """
-    engine = assignment.engine
-    if not engine.packages and (not engine.python or "/" in engine.python):
+    python, packages = assignment.engine.python, assignment.engine.packages
+    if not packages and (not python or "/" in python):
         return None
-    wanted = DeclaredEnvironment(engine.python, _requirements(assignment))
-    base = _base(assignment)
-    return EnvironmentChoice(wanted, base, environment_cache.key(base, wanted))
+    if isinstance(packages, str):
+        path = assignment.place / packages
+        try:
+            requirements = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"cannot read {path}: {error}") from None
+    else:
+        requirements = "".join(f"{line}\n" for line in packages)
+    if not python:
+        program = os.path.realpath(interpreters.of_system(assignment.python_name))
+        base = interpreters.inspect_python(program)
+    elif "/" in python:
+        base = interpreters.inspect_python(_absolute(python, assignment.place))
+    else:
+        base = interpreters.of_version(python)
+    declared = DeclaredEnvironment(python, requirements)
+    return EnvironmentChoice(declared, base, environment_cache.key(base, declared))
 
 
 def build_environment(assignment: Assignment, choice: EnvironmentChoice) -> Stored:
@@ -223,42 +248,6 @@ def build_environment(assignment: Assignment, choice: EnvironmentChoice) -> Stor
         return environment_cache.build(folder, choice.base, choice.environment, assignment.place)
 
     return environment_cache.make(choice.name, build)
-
-
-def _ensure(
-    assignment: Assignment, choice: EnvironmentChoice, build: Callable[[str], None] | None
-) -> None:
-    if environment_cache.find(choice.name):
-        return
-    if build is None:
-        raise UsageError(
-            f"the Python environment of {assignment.key} ({choice.environment}) is not built:"
-            f" gtp-harness env --assignment {assignment.called} builds it once"
-        )
-    build(f"The Python environment of the course ({choice.environment}) is built, this once.")
-    build_environment(assignment, choice)
-
-
-def _requirements(assignment: Assignment) -> str:
-    packages = assignment.engine.packages
-    if not isinstance(packages, str):
-        return "".join(f"{line}\n" for line in packages)
-    path = assignment.place / packages
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
-
-
-def _base(assignment: Assignment) -> Interpreter:
-    python = assignment.engine.python
-    if not python:
-        return interpreters.inspect_python(
-            os.path.realpath(interpreters.of_system(assignment.python_name))
-        )
-    if "/" in python:
-        return interpreters.inspect_python(_absolute(python, assignment.place))
-    return interpreters.of_version(python)
 
 
 def _absolute(path: str, folder: Path) -> str:
@@ -279,14 +268,6 @@ def _by_path(path: str) -> EnginePython:
 def _as_it_is(interpreter: Interpreter) -> EnginePython:
     described = interpreter.describe(path=interpreter.program)
     return EnginePython(interpreter.program, described, fingerprint(interpreter))
-
-
-def _system_python(assignment: Assignment) -> EnginePython:
-    if assignment.engine.python:
-        return _as_it_is(
-            interpreters.inspect_python(_absolute(assignment.engine.python, assignment.place))
-        )
-    return of_system(assignment.python_name)
 
 
 def advise_on_module(words: str) -> str:
