@@ -118,47 +118,28 @@ class ShortLimits:
         self._cut_here.discard(name)
 
 
-class Hangs:
-    """Numbers of hangs by submission, known to all processes that grade them.
-
-    To be made before they are forked. Two that count at the same moment may count one: then one
-    more hang has the full limit.
-    """
-
-    def __init__(self, count: int) -> None:
-        import mmap
-
-        self._counts = mmap.mmap(-1, max(1, count))  # a byte each, shared with forked processes
-
-    def of(self, place: int) -> int:
-        """Return how often a submission has hung, up to 255 times."""
-        return self._counts[place]
-
-    def add(self, place: int) -> None:
-        """Count one more hang."""
-        self._counts[place] = min(self._counts[place] + 1, 255)
-
-
 class HangPolicy:
-    """The known hangs of a submission; ``late``: those of the file run last."""
+    """The hangs of a submission; ``late``: those of the file run last."""
 
     def __init__(
-        self, hangs: Hangs | None = None, place: int = 0, short: ShortLimits | None = None
+        self,
+        short: ShortLimits | None = None,
+        hangs: int = 0,
+        on_hang: Callable[[], object] = lambda: None,
     ) -> None:
-        """Take what counts the hangs, the submission's place in it, and its short limits."""
-        self._hangs = hangs or Hangs(1)
-        self._place = place
-        self.short = short or ShortLimits()
-        self.late = False
+        """``short``: its short limits. ``hangs``: how often it has hung for its full limit so far.
 
-    @property
-    def hangs(self) -> int:
-        """Number of hangs with its full limit."""
-        return self._hangs.of(self._place)
+        ``on_hang``: is told when it does so once more.
+        """
+        self.short = short or ShortLimits()
+        self.hangs = hangs
+        self._on_hang = on_hang
+        self.late = False
 
     def note_hang(self) -> None:
         """Take note that it has hung with its full limit."""
-        self._hangs.add(self._place)
+        self.hangs += 1
+        self._on_hang()
 
     def begin_file(self) -> None:
         """Let another case file begin."""

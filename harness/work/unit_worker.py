@@ -19,7 +19,7 @@ from harness.assignments.assignment import find
 from harness.errors import ExitCode, HarnessError, SandboxError, StarvedError, UsageError
 from harness.reading import casefile
 from harness.records import CaseFile, Outcome
-from harness.running.hangs import HangPolicy, Hangs, PostponedError, ShortLimits
+from harness.running.hangs import HangPolicy, PostponedError, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records
 from harness.work.bench import UnitRunner
@@ -175,7 +175,7 @@ class UnitWorker:
                     if built and not built.ok:
                         say(bench.nothing(case.basis))
                         continue
-                    patience = HangPolicy(case_under_way, short=short)
+                    patience = HangPolicy(short, case_under_way.hangs, case_under_way.note_hang)
                     # What a case file names is gone afterwards: it may be secret.
                     with tempfile.TemporaryDirectory(dir=self._room.name) as beside:
                         Path(beside).chmod(0o711)  # as root, engines run as somebody else
@@ -226,7 +226,7 @@ class UnitWorker:
         return self._bench
 
 
-class _CaseUnderWay(Hangs):
+class _CaseUnderWay:
     """The case file of a unit that is run: what is told of it, and what is asked for it.
 
     ``ask``: answers claims; None: no other worker has a part of the unit, and every case file is
@@ -238,7 +238,7 @@ class _CaseUnderWay(Hangs):
         self._ask = ask
         self._index = 0
         self._basis = ""
-        self._count = 0
+        self.hangs = 0  # of the submission, in all workers
         self._told = 0.0  # of time.monotonic(): when a test was told of
 
     def begin(self, index: int, basis: str) -> bool:
@@ -247,7 +247,7 @@ class _CaseUnderWay(Hangs):
         if self._ask is None:
             return True
         granted = self._ask(records.Claim(index))
-        self._count = granted.hangs
+        self.hangs = granted.hangs
         return granted.granted
 
     def may_go_on(self, limit: float) -> bool:
@@ -268,11 +268,9 @@ class _CaseUnderWay(Hangs):
             self._told = now
             self.say(records.CaseProgress(self._basis, outcome.step))
 
-    def of(self, place: int) -> int:
-        return self._count
-
-    def add(self, place: int) -> None:
-        self._count += 1
+    def note_hang(self) -> None:
+        """Tell that the submission has hung once more."""
+        self.hangs += 1
         self.say(records.EngineHung(self._basis))
 
 

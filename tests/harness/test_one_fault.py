@@ -18,7 +18,7 @@ from harness.reading.pattern import read_gogui
 from harness.records import FailureKind, Reply, Verdict
 from harness.report.difference import difference
 from harness.running.file_runner import RunContext, run_file
-from harness.running.hangs import HANGS, HangPolicy, Hangs, do_anything
+from harness.running.hangs import HANGS, HangPolicy, do_anything
 from harness.sandbox import levels
 from harness.sandbox.boxed_engines import Sandbox
 from harness.specifications import EVERYONES
@@ -103,17 +103,13 @@ def test_the_processor_time_of_all_engines_counts_together(tmp_path):
     assert (limit["name"], limit["used"], round(limit["allowed"], 6)) == ("time", None, 2)
 
 
-@pytest.mark.processes
-def test_all_processes_that_grade_a_submission_count_its_hangs_together():
-    hangs = Hangs(2)
-    child = os.fork()
-    if child == 0:
-        for _ in range(HANGS):
-            HangPolicy(hangs, 1).note_hang()
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
-    assert HangPolicy(hangs, 1).seconds(30) == 3
-    assert HangPolicy(hangs, 0).seconds(30) == 0
+@pytest.mark.parametrize(("hangs", "seconds"), [(HANGS - 1, 0.0), (HANGS, 3.0)])
+def test_the_hangs_in_all_processes_that_grade_a_submission_count(hangs, seconds):
+    told = []
+    policy = HangPolicy(hangs=hangs - 1, on_hang=lambda: told.append(1))
+    policy.note_hang()
+    assert policy.seconds(30) == seconds
+    assert told == [1]
 
 
 @pytest.mark.processes
@@ -137,9 +133,7 @@ def test_after_three_hangs_others_wait_side_by_side(open_place, monkeypatch):
         return found
 
     monkeypatch.setattr("harness.running.file_runner.do_anything", do_and_note)
-    patience = HangPolicy()
-    for _ in range(HANGS):
-        patience.note_hang()
+    patience = HangPolicy(hangs=HANGS)
     others = set(children(os.getpid()))  # what tests before have not ended
     with closing(Sandbox("auto", BoxLimits(cpu=20), (), (), EVERYONES)) as boxes:
         before = children(os.getpid())

@@ -15,7 +15,7 @@ from harness.errors import SandboxError, StarvedError
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import Build, FileResult, Outcome, Verdict
-from harness.running.hangs import HangPolicy, Hangs
+from harness.running.hangs import HangPolicy
 from harness.signals import SIGKILL
 from harness.specifications import EVERYONES
 from harness.work import bench, fairness, unit_worker
@@ -117,7 +117,7 @@ def attempt(runner: UnitRunner, room: Path, result: object, monkeypatch: Any, **
         return result
 
     monkeypatch.setattr(bench, "run_file", run_file)
-    said = runner.attempt("basis", CASE, room, 123.0, more.pop("patience", HangPolicy(Hangs(1))))
+    said = runner.attempt("basis", CASE, room, 123.0, more.pop("patience", HangPolicy()))
     ((case, setting),) = asked
     assert case is CASE
     return setting, said
@@ -140,7 +140,7 @@ def test_what_a_case_file_is_run_with(
     (room / "course").mkdir()
     box = Box()
     runner = make_runner(alone=alone, sandbox=box if is_boxed else None)
-    patience = HangPolicy(Hangs(1))
+    patience = HangPolicy()
     result = make_result(Verdict.PASSED, Verdict.PASSED)
     setting, _ = attempt(runner, room, result, monkeypatch, patience=patience)
     assert setting.words == ("python3", f"{room}/a b.py")
@@ -223,7 +223,7 @@ def test_who_was_killed_by_nobody_known_is_late(status, cause, late, told, tmp_p
 
     monkeypatch.setattr(bench, "run_file", run_file)
     monkeypatch.setattr(bench.launch, "PlainLauncher", Launcher)
-    patience = HangPolicy(Hangs(1))
+    patience = HangPolicy()
     patience.late = late
     said = make_runner().attempt("b", CASE, tmp_path, 9.0, patience)
     assert said.figures.late is told
