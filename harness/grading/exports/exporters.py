@@ -270,11 +270,7 @@ def _write(path: Path, data: bytes) -> Path:
 
 def files(material: Material) -> Files:
     """Yield the table."""
-    yield "marks.csv", marks_table(material.result).encode()
-
-
-def marks_table(result: records.ClassResult) -> str:
-    """Return the marks of a class as comma-separated values."""
+    result = material.result
     pairs = [(one, student) for one in result.graded for student in one.submission.students]
     kinds = sorted({kind for _, student in pairs for kind, _ in student.ids})
     parts = [part.name for part in result.assignment.marks]
@@ -296,7 +292,7 @@ def marks_table(result: records.ClassResult) -> str:
             records.decimal(marks.of),
             f"withheld: {marks.note}" if marks.withheld else marks.note or marks.deduction_reason,
         ])  # fmt: skip
-    return table(rows)
+    yield "marks.csv", table(rows).encode()
 
 
 def _total(marks: records.Marks) -> str:

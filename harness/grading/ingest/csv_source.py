@@ -15,13 +15,8 @@ from harness.grading.ingest.names import fold_name
 from harness.grading.records import SourcePiece, Student, SubmittedFile
 
 _SEPARATORS = ",;\t"  # that learning platforms write
-_HINT = re.compile(r'"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
-
-
-def blank_hint(text: str) -> str:
-    """Return a table with an empty first line where Excel is told the separator: ``sep=;``."""
-    found = _HINT.match(text)
-    return text[found.end() :] if found else text
+# A first line by which Excel is told the separator: ``sep=;``.
+_HINT = re.compile(r'\A"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
 
 
 def find_separator(text: str) -> str:
@@ -71,7 +66,7 @@ def read(path: Path, required: Iterable[str]) -> list[CsvRow]:
     Raises:
         UsageError: it cannot be read, has no such columns, or a row has too many fields.
     """
-    text = blank_hint(_text(path))
+    text = _HINT.sub("", _text(path))
     separator = find_separator(text)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     found = []

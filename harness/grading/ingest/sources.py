@@ -22,17 +22,12 @@ from harness.assignments import contents
 from harness.assignments.assignment import Assignment
 from harness.assignments.workspace import changes, inspect_archive
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
+from harness.grading import records
 from harness.grading.ingest import csv_source
 from harness.grading.ingest.log_evidence import read_log
 from harness.grading.ingest.names import safe, version, with_digest
 from harness.grading.ledger.places import Store
-from harness.grading.records import (
-    SourcePiece,
-    Student,
-    StudentSubmissions,
-    Submission,
-    SubmittedFile,
-)
+from harness.grading.records import SourcePiece, Student, StudentSubmissions, SubmittedFile
 from harness.text import escape_controls, one_line
 
 _ROOM = "gtp-harness-download-"
@@ -92,8 +87,9 @@ def read_pieces(
         unzip(source, folder)
     else:
         raise UsageError(f"{source} is neither a folder, nor a zip, nor a CSV file")
-    # A name that begins with a dot is hidden: no submission may be lost without a word.
-    if names := list_hidden(folder):
+    # A student may have wanted a name that begins with a dot: no submission is lost unsaid.
+    dotted = (path.name for path in folder.iterdir() if path.name.startswith("."))
+    if names := sorted(name for name in dotted if not name.startswith(_OF_SYSTEMS)):
         told = ", ".join(names[:_TOLD]) + (" …" if len(names) > _TOLD else "")
         on_remark(
             f"not read in {source}, because the name begins with a dot: {told}."
@@ -147,15 +143,6 @@ def children(folder: Path) -> list[Path]:
     return [
         path for path in found if not (path.name.startswith(".") or path.name.casefold() in _JUNK)
     ]
-
-
-def list_hidden(folder: Path) -> list[str]:
-    """Return names that :func:`children` leaves out, and that no system makes by itself.
-
-    A name may begin with a dot because a student wanted it so.
-    """
-    names = sorted(path.name for path in folder.iterdir())
-    return [name for name in names if name.startswith(".") and not name.startswith(_OF_SYSTEMS)]
 
 
 def own_files(folder: Path, *, below: bool = False) -> list[Path]:
@@ -271,7 +258,7 @@ def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
     for own in sorted(students | groups):
         key = safe(own[1])
         if key.casefold() in taken:
-            key = with_digest(own)
+            key = with_digest(own[1], is_group=own[0])
         taken.add(key.casefold())
         keys[own] = key
     return keys
@@ -399,7 +386,7 @@ _PLATFORMS = {
 
 def receive(
     entry: StudentSubmissions, assignment: Assignment, store: Store, overlay: Path | None = None
-) -> Submission:
+) -> records.Submission:
     """Return what of an entry is graded, its bytes kept in the store.
 
     The last archive that can be read and has a file of the assignment counts. If there is none,
@@ -411,7 +398,7 @@ def receive(
     Raises:
         UsageError: a file cannot be read at all, or the store not be written.
     """
-    submission = Submission(entry.key, entry.students)
+    submission = records.Submission(entry.key, entry.students)
     if not entry.files:
         return submission._replace(refused="Nothing was submitted.")
     refusals: list[str] = []

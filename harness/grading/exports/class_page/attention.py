@@ -17,7 +17,7 @@ from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.html.parts import NOTHING
 from harness.report.html.templates import macro, render
-from harness.text import count_rest, number_of, one_line
+from harness.text import count_rest, number_of, one_line, some
 
 _EXPECTED, _ANSWER = 60, 40  # characters
 _ANSWERS = 3  # wrong ones that are named, of a test
@@ -48,7 +48,7 @@ def suspects_section(overview: ClassOverview) -> Markup | str:
             "place": places.test(key),
             "address": places.line(*key),
             "expected": one_line(expected.get(key, ""), _EXPECTED),
-            "answers": _answers(wrong[key]),
+            "answers": some((f"{a} × {n}" for a, n in wrong[key].most_common()), _ANSWERS),
         }
         for item, key in zip(items, keys, strict=True)
     ]
@@ -70,12 +70,6 @@ def suspects_section(overview: ClassOverview) -> Markup | str:
         for (kind, case), found in names.items()
     ]
     return render("grading/exports/class_page/trial.html", rows=rows, texts=texts)
-
-
-def _answers(answers: Counter[str]) -> str:
-    listed = [f"{answer} × {count}" for answer, count in answers.most_common(_ANSWERS)]
-    left = len(answers) - len(listed)
-    return ", ".join(listed) + count_rest(left, " and {} more")
 
 
 # --- The first section for the teacher: shared problems, withheld marks, doubts ------------------
