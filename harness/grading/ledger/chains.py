@@ -166,14 +166,13 @@ def _pending_path(path: Path) -> Path:
 
 # The tables with a chain, and the columns that are signed. ``wanted`` is signed with what its
 # attempt was planned to be: the attempt itself changes as it is worked on.
-PLANNED = ("key", "kind", "name", "sha256", "build")
 SIGNED = {
     "seed": ("value",),
     "run": ("id", "started", "version", "assignment", "digest", "options"),
     "case_file": ("run", "position", "kind", "name", "sha256", "path"),
     "submission": ("run", "key", "record"),
     "build": ("basis", "result", "seconds"),
-    "wanted": ("run", "basis", *PLANNED),
+    "wanted": ("run", "basis", *sql.PLAN),
     "result": (
         *("basis", "number", "token", "result", "started", "pid"),
         *("seconds", "cpu", "memory", "own_cpu", "figures", "last"),
@@ -285,10 +284,9 @@ class Chains:
         """Return a row in words, with the submission and the case file that it is about."""
         values = dict(zip(SIGNED[table], row.values, strict=True))
         if table == "result":
-            query = select_planned(values["basis"])
             with contextlib.suppress(DBAPIError):
-                plan = self._db.execute(query).fetchone()
-                values |= dict(zip(PLANNED, plan or (), strict=False))
+                plan = self._db.execute(sql.PLANNED, {"of": values["basis"]}).fetchone()
+                values |= dict(zip(sql.PLAN, plan or (), strict=False))
         words = [f"{word} {values[name]}" for name, word in _WORDS if values.get(name)]
         about = f" ({', '.join(words)})" if words else ""
         return f"{TOLD.get(table, table)} {row.link}{about}"
@@ -348,7 +346,7 @@ class Chains:
 
 def get_own_signed_columns(table: str) -> tuple[str, ...]:
     """Return the signed columns that a table has itself."""
-    return tuple(name for name in SIGNED[table] if table != "wanted" or name not in PLANNED)
+    return tuple(name for name in SIGNED[table] if table != "wanted" or name not in sql.PLAN)
 
 
 def _select(table: str) -> Select[Any]:
@@ -357,11 +355,6 @@ def _select(table: str) -> Select[Any]:
     own = [found.c[name] for name in get_own_signed_columns(table)]
     if table != "wanted":
         return select(*own, found.c[LINK], found.c[DIGEST])
-    planned = [ATTEMPT.c[name] for name in PLANNED]
+    planned = [ATTEMPT.c[name] for name in sql.PLAN]
     query = select(*own, *planned, found.c[LINK], found.c[DIGEST])
     return query.join_from(found, ATTEMPT, found.c.basis == ATTEMPT.c.basis, isouter=True)
-
-
-def select_planned(basis: object) -> Select[Any]:
-    """Return the query of the plan of an attempt."""
-    return select(*(ATTEMPT.c[name] for name in PLANNED)).where(ATTEMPT.c.basis == basis)

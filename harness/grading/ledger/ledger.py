@@ -449,7 +449,7 @@ class Ledger:
 
     def get_planned(self, basis: str) -> PlannedAttempt:
         """Return the planned attempt with this basis."""
-        return PlannedAttempt(*self.db.execute(sql.PLANNED, {"of": basis}).one())
+        return PlannedAttempt(basis, *self.db.execute(sql.PLANNED, {"of": basis}).one())
 
     # --- builds ---
 

@@ -52,17 +52,13 @@ class LedgerDatabase(ABC):
     begin: ClassVar[str]  # SQL: a transaction that writes
     begin_reading: ClassVar[str]  # SQL: a transaction that sees one moment
 
-    @contextlib.contextmanager
-    def changing(self) -> Iterator[None]:
+    def changing(self) -> contextlib.AbstractContextManager[None]:
         """Make one transaction: all of it happens, or nothing."""
-        with self._transaction(self.begin):
-            yield
+        return self._transaction(self.begin)
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> contextlib.AbstractContextManager[None]:
         """Read as if all was read at one moment."""
-        with self._transaction(self.begin_reading):
-            yield
+        return self._transaction(self.begin_reading)
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:

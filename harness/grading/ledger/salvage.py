@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
-from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, Seal, SignedRow
+from harness.grading.ledger.chains import KEYS, SIGNED, Chains, Seal, SignedRow
 from harness.grading.ledger.ledger import Ledger, Run
 from harness.grading.ledger.ledger_server import LedgerDatabase
 from harness.grading.ledger.places import LedgerFile, ServerPlace
@@ -122,9 +122,9 @@ class _Damaged:
         return True
 
     def _plan(self, basis: object) -> tuple[object, ...]:
-        nothing = (None,) * len(PLANNED)
+        nothing = (None,) * len(sql.PLAN)
         with contextlib.suppress(*_UNREADABLE):
-            return tuple(self._db.execute(chains.select_planned(basis)).fetchone() or nothing)
+            return tuple(self._db.execute(sql.PLANNED, {"of": basis}).fetchone() or nothing)
         return nothing
 
     def _find_known_names(self, table: str) -> set[object]:
@@ -326,7 +326,7 @@ class _Salvage:
     def _plan(self) -> set[object]:
         """Record all attempts that were wanted; return their names."""
         wanted = [row.values[1:] for row in self._rows["wanted"]]
-        plans = [dict(zip(("basis", *PLANNED), one, strict=True)) for one in wanted]
+        plans = [dict(zip(("basis", *sql.PLAN), one, strict=True)) for one in wanted]
         self._into.database.insert_new(sql.ATTEMPT, plans)
         return {one[0] for one in wanted}
 
