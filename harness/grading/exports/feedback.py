@@ -189,18 +189,18 @@ def _tests(
             )
             for place, one in enumerate(shown[:_CARDS])
         ],
-        "others": [_other(one) for one in shown[_CARDS:]],
+        "others": [  # that do not fit: verdict, command and place
+            (
+                badge(one.outcome.verdict, one.outcome.flaky),
+                one_line(step.text, _COMMAND),
+                f"{one.view.file.case.path}, line {step.line}",
+            )
+            for one in shown[_CARDS:]
+            for step in [one.view.file.case.steps[one.outcome.step]]
+        ],
         "passed_count": sum(len(lines) for _, lines in passed),
         "passed": passed,
     }
-
-
-def _other(test: _Shown) -> tuple[Markup, str, str]:
-    """Return the verdict, the command and the place of a test that does not fit."""
-    case, outcome = test.view.file.case, test.outcome
-    step = case.steps[outcome.step]
-    sign = badge(outcome.verdict, outcome.flaky)
-    return sign, one_line(step.text, _COMMAND), f"{case.path}, line {step.line}"
 
 
 @lru_cache(1024)  # most of a class answers the same
