@@ -310,21 +310,16 @@ class Chains:
             self._set_head(table, end)
 
     def hold(self, table: str) -> Head:
-        """Return the end of a table's chain; nobody else makes it longer in this transaction.
+        """Return :meth:`head`; nobody else makes the chain longer in this transaction."""
+        return self.head(table, sql.HELD_END)
 
-        Raises as :meth:`head`.
-        """
-        return self._verify_head(table, self._db.execute(sql.HELD_END, {"of": table}).fetchone())
-
-    def head(self, table: str) -> Head:
+    def head(self, table: str, query: Select[Any] = sql.END) -> Head:
         """Return the end of a table's chain.
 
         Raises:
             LedgerError: others have written it.
         """
-        return self._verify_head(table, self._db.execute(sql.END, {"of": table}).fetchone())
-
-    def _verify_head(self, table: str, row: Sequence[Any] | None) -> Head:
+        row = self._db.execute(query, {"of": table}).fetchone()
         if row is None or row[3] != self._seal.of_head(table, Head(*row[:3])):
             raise LedgerError(
                 f"{self._name} was edited or is damaged: how many rows the table {table} has was"

@@ -218,9 +218,9 @@ def check(location: Path | str, key: Path | None = None) -> tuple[list[str], lis
             with found.database.reading():
                 wrong += found.chains.tampering()
         except DBAPIError as error:
-            return facts, [*wrong, f"not all of it can be read: {sqlite_file.original(error)}"]
+            wrong.append(f"not all of it can be read: {sqlite_file.original(error)}")
         except LedgerError as error:
-            return facts, [*wrong, str(error)]
+            wrong.append(str(error))
         return facts, wrong
 
 
@@ -244,7 +244,7 @@ def salvage(
     with _open(place, checked=checked) as found, contextlib.closing(Ledger(new)) as ledger:
         with ledger.naming_errors():
             saved = _Salvage(found, ledger).run()
-        return Salvaged(tuple(saved), ledger.name, ledger.key)
+        return Salvaged(saved, ledger.name, ledger.key)
 
 
 def _refuse_what_exists(place: LedgerFile | ServerPlace) -> None:
@@ -269,13 +269,15 @@ class _Salvage:
         self._rows: dict[str, list[SignedRow]] = {}
         self._lost: dict[str, list[str]] = {}
 
-    def run(self) -> list[Saved]:
+    def run(self) -> tuple[Saved, ...]:
         """Save what can be saved, all in one transaction."""
         for table in SIGNED:
             self._sort(table)
         with self._into.changing():
             self._write()
-        return [Saved(table, len(self._rows[table]), tuple(self._lost[table])) for table in SIGNED]
+        return tuple(
+            Saved(table, len(rows), tuple(self._lost[table])) for table, rows in self._rows.items()
+        )
 
     def _sort(self, table: str) -> None:
         """Part the rows of a table into those that hold and those that do not."""

@@ -52,22 +52,18 @@ def suspects_section(overview: ClassOverview) -> Markup | str:
         }
         for item, key in zip(items, keys, strict=True)
     ]
-    # Of each line of a case file that is a test: its name and that of its row.
-    names: dict[tuple[str, str], dict[int, tuple[str, str]]] = {key: {} for key in cases}
-    for key in keys:
-        if key[:2] in names:
-            names[key[:2]][key[2]] = (places.line(*key), places.test(key))
+    tests = {key: (places.line(*key), places.test(key)) for key in keys}
     texts = [
         {
             "kind": kind,
             "case": case,
-            "count": len(found),
-            "lines": [
-                (line, *found.get(number, ("", "")))
-                for number, line in enumerate(cases[kind, case].lines, 1)
+            "count": sum(key[:2] == (kind, case) for key in keys),
+            "lines": [  # with the names of the line and of the test's row, if it is a test
+                (line, *tests.get((kind, case, number), ("", "")))
+                for number, line in enumerate(file.lines, 1)
             ],
         }
-        for (kind, case), found in names.items()
+        for (kind, case), file in cases.items()
     ]
     return render("grading/exports/class_page/trial.html", rows=rows, texts=texts)
 
