@@ -215,9 +215,8 @@ class BankSelection:
         self._groups: dict[object, list[str]] = {}  # those that did the same
         self._behaviours: dict[str, ProgramBehaviour] = {}
         for one in class_:
-            whole = behaviour(
-                (each.kind, each.case, each.result) for each in one.attempts if each.result
-            )
+            results = [(each.kind, each.case, each.result) for each in one.attempts if each.result]
+            whole = behaviour(results)
             found = whole.where(counts)
             if why := _useless(one, whole, found):
                 self._left_out[one.key] = why  # rather than that it cannot be made anonymous
@@ -346,9 +345,8 @@ def _read_stored(folder: Path) -> AnonymousProgram:
 
 def _sentence(behaviour: ProgramBehaviour) -> str:
     """Return a sentence about a wrong engine: how many tests it fails, and one of them."""
-    (kind, name, line), how = min(
-        behaviour.wrong.items(), key=lambda one: (one[0][0] == IMAGE, one)
-    )
+    wrong = behaviour.wrong
+    (kind, name, line), how = min(wrong.items(), key=lambda one: (one[0][0] == IMAGE, one))
     said = how if len(how) <= _SHOWN else f"{how[: _SHOWN - 1]}…"
     tests = number_of(behaviour.tests, "test")
-    return f"wrong in {len(behaviour.wrong)} of {tests}, first in {kind} {name}:{line} ({said})"
+    return f"wrong in {len(wrong)} of {tests}, first in {kind} {name}:{line} ({said})"

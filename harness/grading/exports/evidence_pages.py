@@ -167,9 +167,8 @@ class _EvidencePage:
             there[line] = f"#{anchor}T{line}", KINDS.get(one.verdict, LOOK)
             row = self._places.test((attempt.kind, attempt.case, line))
             back = _draw("back", f"../{parts.PAGE}#{row}") if row else NOTHING
-            shown.append(
-                self._cards.card(view, one, log, f"{anchor}T", is_open=False, actions=back)
-            )
+            card = self._cards.card(view, one, log, f"{anchor}T", is_open=False, actions=back)
+            shown.append(card)
         return {
             "troubles": troubles(file, log),
             "legend": legend_on_paper([view]),

@@ -25,6 +25,9 @@ class CaseSummary(NamedTuple):
     view: FileView
 
 
+Summaries = Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
+
+
 class Material(NamedTuple):
     """The data that exports are made from."""
 
@@ -32,7 +35,7 @@ class Material(NamedTuple):
     shown: Shown
     pages: Sequence[tuple[records.Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
-    summaries: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
+    summaries: Summaries
 
 
 def as_file(parts: Iterable[str]) -> bytes:

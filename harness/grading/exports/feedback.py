@@ -169,9 +169,8 @@ def _tests(
     passed = []  # of each file: its name, and a line for each test
     for case, outcomes in ((seen.file.case, seen.file.outcomes) for seen in views):
         plain = (one for one in outcomes if one.verdict is Verdict.PASSED and not one.flaky)
-        lines = [
-            _line(case.steps[one.step].text, one.reply.text if one.reply else "") for one in plain
-        ]
+        pairs = ((case.steps[one.step].text, one.reply) for one in plain)
+        lines = [_line(text, reply.text if reply else "") for text, reply in pairs]
         if lines:
             passed.append((case.path, lines))
     return {

@@ -53,10 +53,9 @@ def files(material: Material) -> Files:
 
     It has one mark. If people gave the students of a submission different ones, it has no mark.
     """
-    for one in material.result.graded:
-        found = {material.result.get_given_mark(each) for each in one.submission.students} or {
-            None
-        }
+    result = material.result
+    for one in result.graded:
+        found = {result.get_given_mark(each) for each in one.submission.students} or {None}
         given = {each and each._replace(student="") for each in found}
         shown = material.shown[one.submission.key]
         marks = counting_mark(shown.marks, next(iter(given)))

@@ -22,9 +22,8 @@ _WARNINGS = 20
 
 def shorten(file: FileResult, stderr: int = LONGEST) -> FileResult:
     """Return a result with short replies; ``stderr``: characters of the end that is kept."""
-    short = file._replace(
-        stderr=file.stderr[-stderr:], warnings=tuple(at_most(file.warnings, _WARNINGS))
-    )
+    warnings = tuple(at_most(file.warnings, _WARNINGS))
+    short = file._replace(stderr=file.stderr[-stderr:], warnings=warnings)
     if max((len(reply.raw) for reply in file.replies if reply), default=0) <= LONGEST:
         return short
     return short._replace(
@@ -134,9 +133,8 @@ def feedback(graded: records.Graded, result: records.ClassResult, views: Views) 
 
 def _files(graded: records.Graded, kind: str, views: Views) -> tuple[FileView, ...]:
     shown = (one for one in graded.attempts if one.kind == kind)
-    return tuple(
-        shorten_view(views.of(one.result, one.case, one.path)) for one in shown if one.result
-    )
+    full = (views.of(one.result, one.case, one.path) for one in shown if one.result)
+    return tuple(map(shorten_view, full))
 
 
 def shorten_view(view: FileView, stderr: int = LONGEST) -> FileView:

@@ -140,9 +140,8 @@ def children(folder: Path) -> list[Path]:
         found = sorted(folder.iterdir())
     except OSError as error:
         raise UsageError(f"cannot read {folder}: {error.strerror}") from None
-    return [
-        path for path in found if not (path.name.startswith(".") or path.name.casefold() in _JUNK)
-    ]
+    plain = (path for path in found if not path.name.startswith("."))
+    return [path for path in plain if path.name.casefold() not in _JUNK]
 
 
 def own_files(folder: Path, *, below: bool = False) -> list[Path]:
@@ -354,9 +353,8 @@ def folder_pieces(paths: list[Path]) -> Iterator[SourcePiece]:
         elif path.suffix.lower() in _SHEETS:
             continue
         else:
-            suffix = next(
-                (end for end in _SUFFIXES if path.name.lower().endswith(end)), path.suffix
-            )
+            lower = path.name.lower()
+            suffix = next((end for end in _SUFFIXES if lower.endswith(end)), path.suffix)
             name = path.name[: len(path.name) - len(suffix)] or path.name
             student, archives = Student(name, name), [path]
         for file in archives:
@@ -366,17 +364,13 @@ def folder_pieces(paths: list[Path]) -> Iterator[SourcePiece]:
 
 def _is_archive(path: Path) -> bool:
     """Whether a file is an archive, or was meant to be one. Documents of many kinds are zips."""
-    named = path.name.lower().endswith(_SUFFIXES)
-    return named or (
-        path.suffix.lower() not in _DOCUMENTS and bool(archive_streams.kind(head(path)))
-    )
+    if path.name.lower().endswith(_SUFFIXES):
+        return True
+    return path.suffix.lower() not in _DOCUMENTS and bool(archive_streams.kind(head(path)))
 
 
 # The names that a platform gives, and the submission under such a name.
-_PLATFORMS = {
-    "canvas": (CANVAS_NAME, canvas_pieces),
-    "moodle": (MOODLE_NAME, moodle_pieces),
-}
+_PLATFORMS = {"canvas": (CANVAS_NAME, canvas_pieces), "moodle": (MOODLE_NAME, moodle_pieces)}
 
 
 # --- Choose the file of a student that is graded: the last submission that can be read -----------

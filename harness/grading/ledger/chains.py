@@ -260,10 +260,8 @@ class Chains:
 
     def rows(self, table: str) -> list[SignedRow]:
         """Return the rows of a table in the order of writing."""
-        link = METADATA.tables[table].c[LINK]
-        return [
-            parse_signed_row(tuple(row)) for row in self._db.execute(_select(table).order_by(link))
-        ]
+        found = self._db.execute(_select(table).order_by(METADATA.tables[table].c[LINK]))
+        return [parse_signed_row(tuple(row)) for row in found]
 
     def find_damage(self, table: str, row: SignedRow) -> str:
         """Return how a row contradicts its digests, or "" if they match."""

@@ -348,7 +348,6 @@ def naming_errors(name: str, wording: ServerWords = LEDGER) -> Iterator[None]:
 def _last_reason(message: str) -> str:
     """Return why a server cannot be reached: of several tries the last, on one line."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    reason = next(
-        (line for line in lines if "failed" in line or "error" in line), "".join(lines[:1])
-    )
+    reasons = (line for line in lines if "failed" in line or "error" in line)
+    reason = next(reasons, "".join(lines[:1]))
     return reason.rpartition("FATAL:")[2].strip().rstrip(".")

@@ -276,13 +276,10 @@ BUILDS_OF = (
 
 # --- marks ---
 
-_GIVEN = select(
-    MARK.c.key, MARK.c.marks, MARK.c.submission, MARK.c.bases, MARK.c.run, MARK.c.given
-)
-HISTORY = _GIVEN.where(MARK.c.key == bindparam("key")).order_by(MARK.c.id)
-IN_FORCE = _GIVEN.where(
-    MARK.c.id.in_(select(sa.func.max(MARK.c.id)).group_by(MARK.c.key))
-).order_by(MARK.c.key)
+_MARK = select(MARK.c.key, MARK.c.marks, MARK.c.submission, MARK.c.bases, MARK.c.run, MARK.c.given)
+HISTORY = _MARK.where(MARK.c.key == bindparam("key")).order_by(MARK.c.id)
+_LAST = select(sa.func.max(MARK.c.id)).group_by(MARK.c.key)
+IN_FORCE = _MARK.where(MARK.c.id.in_(_LAST)).order_by(MARK.c.key)
 LARGEST_IDS = {
     table.name: select(sa.func.coalesce(sa.func.max(table.c.id), 0)) for table in (RUN, MARK)
 }

@@ -306,9 +306,8 @@ def _oracle_remarks(
         return
     best = sorted(rest, reverse=True)[max(ceil(len(met) * _QUARTER), _STRONG) - 1]
     strong = [row.tests[test.key] for row, share in zip(met, rest, strict=True) if share >= best]
-    wrong = Counter(
-        quote(each.reply) for each in strong if not each.passed and each.reply is not None
-    )
+    failed = (each.reply for each in strong if not each.passed and each.reply is not None)
+    wrong = Counter(map(quote, failed))
     answer, count = next(iter(wrong.most_common(1)), ("", 0))
     if 2 * count > len(strong):
         expected = in_a_sentence(test.step.pattern)

@@ -156,9 +156,8 @@ def _rules(old: Marks, new: Marks) -> str:
         elif part.points != before[name].points:
             said.append(f"{name!r} is marked by another rule or other weights")
     if new.deduction_reason != old.deduction_reason:
-        said.append(
-            f"the late penalty is {decimal(new.deduction)} instead of {decimal(old.deduction)}"
-        )
+        late = f"{decimal(new.deduction)} instead of {decimal(old.deduction)}"
+        said.append(f"the late penalty is {late}")
     return f"the assignment has changed: {'; '.join(said) or 'its rules'}"
 
 

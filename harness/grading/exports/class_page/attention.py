@@ -83,15 +83,14 @@ def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     result = overview.result
     withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
     refused = ((one, one.submission.refused) for one in result.graded if one.submission.refused)
+    overrides = _list_overrides(result)
     # They know the answers by heart.
     suspected = [(link_names(one), one.suspicion) for one in result.graded if one.suspicion]
     found = (
         *_concerns(result),
         _listing("w", "withheld: it is nowhere written as a number", "mark", _lines(withheld)),
         _listing("w", "without a mark yet", "student", map(str, result.unmarked)),
-        _listing(
-            "w", "given by a person instead of the computed one", "mark", _list_overrides(result)
-        ),
+        _listing("w", "given by a person instead of the computed one", "mark", overrides),
         _listing("w", "of the harness, which cost no marks", "error", _attempts(result, "fault")),
         _draw("suspicions", suspected) if suspected else NOTHING,
         _audit_point(result),

@@ -1,12 +1,10 @@
 """Errors of the class: a card for each, with a board and a sentence to say in the lecture."""
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from markupsafe import Markup
 
 from harness.grading.exports.class_page import parts
-from harness.grading.exports.exporters import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome
@@ -28,11 +26,9 @@ _LOOKED = 8  # answers among which the example is chosen
 class _Example:
     """A wrong answer, with its board and reason."""
 
-    def __init__(
-        self, answer: WrongAnswers, summaries: Mapping[str, Sequence[CaseSummary]]
-    ) -> None:
+    def __init__(self, answer: WrongAnswers, overview: parts.ClassOverview) -> None:
         self.answer, self.test = answer, answer.example
-        listed = summaries.get(answer.keys[0], ())
+        listed = overview.summaries.get(answer.keys[0], ())
         views = (each.view for each in listed if each.attempt is self.test.attempt)
         self.view = view = next(views, None)
         result = self.test.attempt.result
@@ -123,7 +119,7 @@ def _describe(
 ) -> dict[str, object]:
     """Return what there is to be said of an error; ``in_full``: with its best example."""
     answers = error.answers[: _LOOKED if in_full else 1]
-    found = [_Example(answer, overview.summaries) for answer in answers]
+    found = [_Example(answer, overview) for answer in answers]
     example = min(found, key=lambda each: each.rank, default=None)
     if error.diagnosis:
         heading = error.diagnosis.reasons[:1].upper() + error.diagnosis.reasons[1:]
