@@ -161,18 +161,16 @@ def _tests(
         around = contexts(seen, repeat)
         shown += [_Shown(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
     shown.sort(key=lambda one: one.outcome.verdict is not Verdict.FAILED)
-    crashes = Crashes(seen.file for seen in views)
-    found = [
-        (seen.file.case.path, Markup("").join(troubles(seen.file, crashes=crashes)))
-        for seen in views
-    ]
-    passed = []  # of each file: its name, and a line for each test
-    for case, outcomes in ((seen.file.case, seen.file.outcomes) for seen in views):
-        plain = (one for one in outcomes if one.verdict is Verdict.PASSED and not one.flaky)
-        pairs = ((case.steps[one.step].text, one.reply) for one in plain)
+    files = [seen.file for seen in views]
+    crashes = Crashes(files)
+    found, passed = [], []  # of each file: its name with its troubles, and with passed tests
+    for file in files:
+        found.append((file.case.path, Markup("").join(troubles(file, crashes=crashes))))
+        plain = (one for one in file.outcomes if one.verdict is Verdict.PASSED and not one.flaky)
+        pairs = ((file.case.steps[one.step].text, one.reply) for one in plain)
         lines = [_line(text, reply.text if reply else "") for text, reply in pairs]
         if lines:
-            passed.append((case.path, lines))
+            passed.append((file.case.path, lines))
     return {
         "counts": in_words(total([seen.tally for seen in views])),
         "troubles": [one for one in found if one[1]],

@@ -291,10 +291,8 @@ class Ledger:
             for row in self.db.execute(sql.LEASES).fetchall():
                 if places.is_held(row, holding, now):
                     machine, process = row.owner.split()[:2]
-                    raise BusyError(
-                        f"process {process} on {machine} is using {self.name}; wait until it"
-                        " finishes"
-                    )
+                    holder = f"process {process} on {machine}"
+                    raise BusyError(f"{holder} is using {self.name}; wait until it finishes")
             taken = self._take(list(bases))
             self.db.execute(sql.BEGIN_ANEW, {"by": taken.token})
             return taken.token

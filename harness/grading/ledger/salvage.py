@@ -253,10 +253,8 @@ def _refuse_what_exists(place: LedgerFile | ServerPlace) -> None:
         if existing:
             raise UsageError(f"{existing[0]} exists already: nothing is overwritten")
         return
-    with (
-        contextlib.closing(sqlite_file.open_database(place)) as database,
-        database.naming_errors(),
-    ):
+    database = sqlite_file.open_database(place)
+    with contextlib.closing(database), database.naming_errors():
         if database.version():
             raise UsageError(f"{place.name} is a ledger already: nothing is overwritten")
 

@@ -51,10 +51,8 @@ def common_errors(
     errors = []
     for members in explained.values():
         keys = tuple(key for key, _ in members)
-        answers = sorted(
-            _answers({key: failed[key] for key in keys}),
-            key=lambda one: (one.example.reply is None, -len(one.keys)),
-        )
+        answers = list(_answers({key: failed[key] for key in keys}))
+        answers.sort(key=lambda one: (one.example.reply is None, -len(one.keys)))
         errors.append(CommonError(members[0][1], keys, tuple(answers)))
     unexplained = {  # those in which something failed that no mistake of the bank explains
         one.submission.key: failed[one.submission.key]

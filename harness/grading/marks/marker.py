@@ -93,14 +93,10 @@ def chance(pairs: Iterable[VariantPair]) -> float:
     for pair in pairs:
         if pair.kind != ORDER:
             tables.setdefault(pair.kind, []).append(pair)
-    chances = (
-        fisher(
-            sum(not pair.test.passed for pair in table),
-            sum(not pair.image.passed for pair in table),
-            len(table),
-        )
-        for table in tables.values()
-    )
+    chances = []
+    for table in tables.values():
+        failed = sum(not pair.test.passed for pair in table)
+        chances.append(fisher(failed, sum(not pair.image.passed for pair in table), len(table)))
     return max(chances, default=1.0)
 
 

@@ -179,7 +179,8 @@ def _reasons(
     if before is None or after is None:
         yield CASES, "it is new" if before is None else "it is no longer there"
         return
-    for when, attempt in (("before", before), ("now", after)):
+    both = (("before", before), ("now", after))
+    for when, attempt in both:
         yield HARNESS, attempt.fault and f"harness error {when}: {attempt.fault}"
     old, new = before.result, after.result
     yield CASES, _cases(old.case, new.case) if old and new else ""
@@ -187,11 +188,7 @@ def _reasons(
     was, is_ = (one.build is None or one.build.ok for one in (before, after))
     if was != is_:
         yield ENGINE, f"the same files {'can' if is_ else 'cannot'} be built now"
-    near = [
-        f"{when} it {attempt.near_limit}"
-        for when, attempt in (("before", before), ("now", after))
-        if attempt.near_limit
-    ]
+    near = [f"{when} it {attempt.near_limit}" for when, attempt in both if attempt.near_limit]
     yield LIMIT, f"a limit is near: {', '.join(near)}" if near else ""
     if old is None or new is None:
         yield ENGINE, "it was not run both times"

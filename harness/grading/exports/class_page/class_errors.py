@@ -33,11 +33,8 @@ class _Example:
         self.view = view = next(views, None)
         result = self.test.attempt.result
         assert result is not None
-        here = (
-            one
-            for one in result.outcomes
-            if result.case.steps[one.step].line == self.test.step.line
-        )
+        steps, line = result.case.steps, self.test.step.line
+        here = (one for one in result.outcomes if steps[one.step].line == line)
         self.outcome: Outcome | None = next(here, None)
         self.index = self.outcome.step if self.outcome else -1
         self.because = view.reasons.get(self.index, "") if view else ""
