@@ -85,15 +85,11 @@ ATTEMPT = _table(  # submission × case file
     _column("sha256", TEXT),  # of its content
     _column("build", TEXT),  # the basis of the submission's build
     _column("state", TEXT, _STATES, server_default=sa.text("'waiting'")),
-    # of the lease: its holder may finish the attempt
-    _column("token", TEXT, server_default=sa.text("''")),
-    # whose the lease is: machine, process, its start
-    _column("owner", TEXT, server_default=sa.text("''")),
-    # the end of the lease, seconds since 1970
-    _column("until", NUMBER, server_default=sa.text("0")),
+    _column("token", TEXT, server_default=sa.text("''")),  # of the lease: who has it may finish
+    _column("owner", TEXT, server_default=sa.text("''")),  # of it: machine, process, its start
+    _column("until", NUMBER, server_default=sa.text("0")),  # its end, seconds since 1970
     _column("faults", sa.Integer(), server_default=sa.text("0")),
-    # how the harness failed the last time
-    _column("fault", TEXT, server_default=sa.text("''")),
+    _column("fault", TEXT, server_default=sa.text("''")),  # how the harness failed the last time
 )
 WANTED = _make_signed_table(  # the attempts that a run is made of
     "wanted",
@@ -103,8 +99,7 @@ WANTED = _make_signed_table(  # the attempts that a run is made of
 RESULT = _make_signed_table(
     "result",
     _column("basis", TEXT, sa.ForeignKey("attempt.basis"), primary_key=True),
-    # 1, and 2 for the second run, alone
-    _column("number", sa.Integer(), primary_key=True, autoincrement=False),
+    _column("number", sa.Integer(), primary_key=True, autoincrement=False),  # 2: rerun, alone
     _column("token", TEXT),
     _column("result", TEXT),  # JSON; null: there was nothing to run
     _column("started", TEXT),
