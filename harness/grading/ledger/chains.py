@@ -75,10 +75,8 @@ class Seal:
 def _join_values(*values: object) -> bytes:
     """Return values as bytes that no other values have. SQLite keeps 1 and 1.0 as one number."""
     texts = (repr(float(one)) if isinstance(one, int | float) else str(one) for one in values)
-    return b"".join(
-        b"%d:%b" % (len(data), data)
-        for data in (one.encode(errors="surrogateescape") for one in texts)
-    )
+    parts = (text.encode(errors="surrogateescape") for text in texts)
+    return b"".join(b"%d:%b" % (len(part), part) for part in parts)
 
 
 # --- the file ----------------------------------------------------------------------------------

@@ -21,10 +21,7 @@ from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABL
 if TYPE_CHECKING:
     import psycopg
 
-_INSERTS: dict[str, Callable[[Table], Any]] = {
-    "sqlite": sqlite.insert,
-    "postgresql": postgresql.insert,
-}
+_INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
 class LedgerDatabase(ABC):

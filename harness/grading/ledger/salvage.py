@@ -63,7 +63,7 @@ class _Damaged:
     ) -> None:
         self.database = database
         self._db = database.connection
-        self._wrong = wrong
+        self.wrong = wrong  # with the file, before anything in it is looked at
         self.version = database.get_stored_version()
         self.checked = checked
         seal = Seal(b"")
@@ -80,10 +80,6 @@ class _Damaged:
                 )
             seal = found
         self.chains = Chains(self._db, seal, place.name)
-
-    def errors(self) -> list[str]:
-        """Return what is wrong with the file before anything in it is looked at."""
-        return [*self._wrong, *self.database.own_errors(_ERRORS)]
 
     def length(self, table: str) -> int | None:
         """Return how many rows a table had; 0 if not counted, None if the count is damaged too."""
@@ -210,7 +206,8 @@ def check(location: Path | str, key: Path | None = None) -> tuple[list[str], lis
     """
     place = places.of(location, key)
     with _open(place) as found:
-        wrong = [f"the file is damaged: {text}" for text in found.errors()]
+        errors = (*found.wrong, *found.database.own_errors(_ERRORS))
+        wrong = [f"the file is damaged: {text}" for text in errors]
         facts = [f"{place.name} is a ledger of version {found.version}"]
         rows = {table: len(found.rows(table)) for table in SIGNED}
         facts.append(f"{rows['result']} results, {rows['mark']} marks")
@@ -332,19 +329,18 @@ class _Salvage:
 
     def _write_results(self, attempts: Set[object]) -> None:
         """Write the results of each attempt from the first on, without a gap."""
-        number, last = (SIGNED["result"].index(name) for name in ("number", "last"))
+        number, last, text = map(SIGNED["result"].index, ("number", "last", "result"))
         numbers: dict[object, set[object]] = {}
         for row in self._rows["result"]:
             numbers.setdefault(row.values[0], set()).add(row.values[number])
-        self._keep(
-            "result",
-            lambda row: (
-                row.values[0] in attempts
-                and set(range(1, int(str(row.values[number])))) <= numbers[row.values[0]]
-            ),
-        )
+
+        def holds(row: SignedRow) -> bool:
+            if row.values[0] not in attempts:
+                return False
+            return set(range(1, int(str(row.values[number])))) <= numbers[row.values[0]]
+
+        self._keep("result", holds)
         self._append("result")
-        text = SIGNED["result"].index("result")
         for row in self._rows["result"]:
             if row.values[last] or row.values[text] == sql.WITHDRAWN:
                 state = "done" if row.values[last] else "waiting"

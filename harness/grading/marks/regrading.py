@@ -119,7 +119,8 @@ def _steps(
     again = compute_marks(new.submission)
     yield _RegradingStep(again, SUBMISSION, _submission(old.submission, new.submission))
     today = {_key(one): one for one in own(new.attempts)}
-    other = _program(old.submission) != _program(new.submission)
+    programs = [(one.sha256, one.root, one.kept) for one in (old.submission, new.submission)]
+    other = programs[0] != programs[1]
     for key in sorted(attempts.keys() | today.keys()):
         before, after = attempts.pop(key, None), today.get(key)
         attempts |= {key: after} if after else {}
@@ -134,10 +135,6 @@ def _steps(
 
 def _key(attempt: Attempt) -> tuple[str, str]:
     return attempt.kind, attempt.case
-
-
-def _program(submission: Submission) -> tuple[str, str, tuple[str, ...]]:
-    return submission.sha256, submission.root, submission.kept
 
 
 # --- why ---------------------------------------------------------------------------------------
