@@ -55,15 +55,6 @@ def read_program(submission: Submission, store: Store) -> dict[str, bytes]:
         return {}
 
 
-def lying_in(folder: Path) -> dict[str, bytes]:
-    """Return the files of programs in a folder."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and is_program(path.name)
-    }
-
-
 # --- Submissions whose programs are the same except for blanks and comments ----------------------
 # The files of a program are cut into tokens, without blanks, line ends and comments. Files that
 # most of the class has, and those of the course, are ignored; so are files that are too small to
@@ -91,7 +82,9 @@ def same(
     ``overlay``: the course folder, whose files are nobody's.
     """
     found = {one.key: read_program(one, store) for one in submissions if one.sha256}
-    return twins(found, [lying_in(overlay)] if overlay else [])
+    given = sorted(overlay.rglob("*")) if overlay else ()
+    programs = (path for path in given if path.is_file() and is_program(path.name))
+    return twins(found, [{path.as_posix(): path.read_bytes() for path in programs}])
 
 
 def twins(submissions: Mapping[str, Files], course: Iterable[Files] = ()) -> tuple[Twins, ...]:

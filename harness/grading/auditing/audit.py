@@ -105,10 +105,8 @@ def load_known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
 
     ``builds``: by key the digest of a submission and its surroundings.
     """
-    found = (read(folder, key) for key in sorted(builds))
-    return tuple(
-        one for one in found if one and one.confirmed and one.build == builds[one.submission]
-    )
+    found = filter(None, (read(folder, key) for key in sorted(builds)))
+    return tuple(one for one in found if one.confirmed and one.build == builds[one.submission])
 
 
 def case_files(folder: Path, audits: Iterable[Audited]) -> tuple[Path, ...]:

@@ -65,13 +65,11 @@ class Looker:
             with workspace.workspace() as folder:
                 file_system.make_open(folder / BOARDS)
                 try:
-                    return self._ask_engine(nothing, room, folder)
+                    return self._ask(nothing, room, folder)
                 except EngineError as error:
                     return nothing._replace(trouble=error.message), {}
 
-    def _ask_engine(
-        self, nothing: Audited, room: Path, folder: Path
-    ) -> tuple[Audited, dict[str, str]]:
+    def _ask(self, nothing: Audited, room: Path, folder: Path) -> tuple[Audited, dict[str, str]]:
         """Ask the engine; ``folder``: where the files lie that commands name."""
         command, home = self._assignment.start(room)
         place = Path(home) if home else folder

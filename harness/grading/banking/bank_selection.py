@@ -65,13 +65,17 @@ class ProgramTrial:
 
     def _results(self, units: Sequence[records.WorkUnit]) -> list[ProgramBehaviour | None]:
         """Run units side by side. What is asked alone in a grading is so here as well."""
-        context, heard = self._context, [dict[str, FileResult]() for _ in units]
+        context, nothing = self._context, records.Measurements()
+        heard: list[dict[str, tuple[str, str, FileResult]]] = [{} for _ in units]
 
         def on_event(index: int, event: object) -> None:
             if isinstance(event, records.HarnessFailed):
                 raise HarnessError(f"harness error: {event.message}")
             if isinstance(event, records.AttemptFinished) and event.result != records.NOTHING:
-                heard[index][event.basis] = canonical_json.loads(FileResult, event.result)
+                case = self._cases[self._called[event.basis]]
+                result = canonical_json.loads(FileResult, event.result)
+                whole = records.add_measurements(result, case.read(case.path), nothing)
+                heard[index][event.basis] = case.kind, case.name, whole
 
         contents = {one.sha256: one.content for one in self._cases.values()}
         orders = Orders(context, context.assignment.box, contents.__getitem__, alone=False)
@@ -83,17 +87,7 @@ class ProgramTrial:
             for _, fault in ends:
                 if fault:
                     raise HarnessError(f"harness error: {fault.message}")
-        found = []
-        for files in heard:
-            results = []
-            for basis, result in files.items():
-                case = self._cases[self._called[basis]]
-                whole = records.add_measurements(
-                    result, case.read(case.path), records.Measurements()
-                )
-                results.append((case.kind, case.name, whole))
-            found.append(behaviour(results) if results else None)
-        return found
+        return [behaviour(found.values()) if found else None for found in heard]
 
 
 # --- The answers of a submission to tests, to find two that behave alike. Pure -------------------
@@ -215,9 +209,8 @@ class BankSelection:
         self._groups: dict[object, list[str]] = {}  # those that did the same
         self._behaviours: dict[str, ProgramBehaviour] = {}
         for one in class_:
-            whole = behaviour(
-                (each.kind, each.case, each.result) for each in one.attempts if each.result
-            )
+            results = [(each.kind, each.case, each.result) for each in one.attempts if each.result]
+            whole = behaviour(results)
             found = whole.where(counts)
             if why := _useless(one, whole, found):
                 self._left_out[one.key] = why  # rather than that it cannot be made anonymous
@@ -346,9 +339,8 @@ def _read_stored(folder: Path) -> AnonymousProgram:
 
 def _sentence(behaviour: ProgramBehaviour) -> str:
     """Return a sentence about a wrong engine: how many tests it fails, and one of them."""
-    (kind, name, line), how = min(
-        behaviour.wrong.items(), key=lambda one: (one[0][0] == IMAGE, one)
-    )
+    wrong = behaviour.wrong
+    (kind, name, line), how = min(wrong.items(), key=lambda one: (one[0][0] == IMAGE, one))
     said = how if len(how) <= _SHOWN else f"{how[: _SHOWN - 1]}…"
     tests = number_of(behaviour.tests, "test")
-    return f"wrong in {len(behaviour.wrong)} of {tests}, first in {kind} {name}:{line} ({said})"
+    return f"wrong in {len(wrong)} of {tests}, first in {kind} {name}:{line} ({said})"

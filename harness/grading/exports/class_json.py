@@ -40,7 +40,7 @@ from fractions import Fraction
 
 from harness.grading.exports.exporters import Files, Material
 from harness.grading.marks.findings import concerns
-from harness.grading.records import Attempt, ClassResult, Graded, Marks, decimal
+from harness.grading.records import Attempt, ClassResult, Graded, decimal
 from harness.report.json import file_parts, open_object, with_list
 from harness.report.tally import tally
 from harness.text import encode_without_surrogates
@@ -105,7 +105,7 @@ def _points(value: Fraction) -> dict[str, object]:
 
 
 def _submission(graded: Graded) -> Iterator[str]:
-    one = graded.submission
+    one, marks = graded.submission, graded.marks
     members: dict[str, object] = {
         "key": one.key,
         "students": [s._asdict() | {"ids": dict(s.ids)} for s in one.students],
@@ -120,7 +120,18 @@ def _submission(graded: Graded) -> Iterator[str]:
         "remarks": one.remarks,
         "forbidden": one.forbidden,
         "log": one.log._asdict(),
-        "marks": _marks(graded.marks),
+        "marks": {
+            "withheld": marks.withheld,
+            "note": marks.note,
+            "total": None if marks.withheld else _points(marks.total),
+            "of": _points(marks.of),
+            "deduction": None if marks.withheld else _points(marks.deduction),
+            "deduction_reason": marks.deduction_reason,
+            "parts": [
+                part._asdict() | {"points": _points(part.points), "of": _points(part.of)}
+                for part in (() if marks.withheld else marks.parts)
+            ],
+        },
         "build": graded.build._asdict() if graded.build else None,
         "suspicion": graded.suspicion._asdict() if graded.suspicion else None,
         "diagnoses": [
@@ -129,23 +140,6 @@ def _submission(graded: Graded) -> Iterator[str]:
         ],
     }
     yield from with_list(members, "attempts", map(_attempt, graded.attempts))
-
-
-def _marks(marks: Marks) -> dict[str, object]:
-    listed = [
-        part._asdict() | {"points": _points(part.points), "of": _points(part.of)}
-        for part in marks.parts
-    ]
-    held = marks.withheld
-    return {
-        "withheld": held,
-        "note": marks.note,
-        "total": None if held else _points(marks.total),
-        "of": _points(marks.of),
-        "deduction": None if held else _points(marks.deduction),
-        "deduction_reason": marks.deduction_reason,
-        "parts": [] if held else listed,
-    }
 
 
 def _attempt(attempt: Attempt) -> Iterator[str]:

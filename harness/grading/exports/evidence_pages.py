@@ -5,7 +5,7 @@ variants that are evidence against it. A cell of the class's table links to the 
 the card links to the test's place in the conversation and back to the class.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from markupsafe import Markup
 
@@ -13,7 +13,7 @@ from harness.grading.exports import exporters, showing
 from harness.grading.exports.class_page import parts
 from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import quote
-from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
+from harness.grading.records import IMAGE, Attempt, Graded, Measured, decimal
 from harness.records import FileResult, Outcome
 from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
@@ -33,11 +33,11 @@ _MEGABYTE = 1_000_000
 
 def files(material: exporters.Material) -> exporters.Files:
     """Yield a page for each submission."""
-    result = material.result
-    listed, places, cards = parts.order_by_mark(result), parts.Places(result), Cards()
+    listed, places = parts.order_by_mark(material.result), parts.Places(material.result)
+    cards = Cards()
     beside = [None, *listed, None]
     for place, one in enumerate(listed):
-        about = _EvidencePage(one, result, places, cards, material.summaries[one.submission.key])
+        about = _EvidencePage(one, material, places, cards)
         neighbors = (beside[place], beside[place + 2])
         yield f"evidence/{one.submission.key}.html", exporters.as_file(about.page(neighbors))
 
@@ -46,19 +46,15 @@ class _EvidencePage:
     """The page about one submission."""
 
     def __init__(
-        self,
-        graded: Graded,
-        result: ClassResult,
-        places: parts.Places,
-        cards: Cards,
-        summaries: Sequence[exporters.CaseSummary],
+        self, graded: Graded, material: exporters.Material, places: parts.Places, cards: Cards
     ) -> None:
-        self._one, self._result, self._places, self._cards = graded, result, places, cards
+        self._one, self._result, self._places, self._cards = graded, material.result, places, cards
+        summaries = material.summaries[graded.submission.key]
         self._views = {id(each.attempt): each.view for each in summaries}
 
     def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[str]:
         """Yield the page. ``neighbors``: those with the next higher and lower mark."""
-        name = parts.format_students(self._one)
+        one, name = self._one, parts.format_students(self._one)
         up = f"../{parts.PAGE}"
         crumbs = ((f"{self._result.assignment.title}: the class", up), (name, ""))
         words = (("‹", "Higher mark"), ("›", "Lower mark"))
@@ -67,15 +63,8 @@ class _EvidencePage:
             for other, each in zip(neighbors, words, strict=True)
             if other
         ]
-        has_boards = any(view.remarkable for view in self._views.values())
-        frame = PageFrame(
-            crumbs,
-            status=_draw("pager", pager),
-            boards=has_boards,
-            script=True,
-            style=parts.EVIDENCE,
-        )
-        one = self._one
+        status, boards = _draw("pager", pager), any(one.remarkable for one in self._views.values())
+        frame = PageFrame(crumbs, status=status, boards=boards, script=True, style=parts.EVIDENCE)
         known = [
             (f"f{number}", attempt, self._views.get(id(attempt)))
             for number, attempt in enumerate(one.attempts, 1)
@@ -167,9 +156,8 @@ class _EvidencePage:
             there[line] = f"#{anchor}T{line}", KINDS.get(one.verdict, LOOK)
             row = self._places.test((attempt.kind, attempt.case, line))
             back = _draw("back", f"../{parts.PAGE}#{row}") if row else NOTHING
-            shown.append(
-                self._cards.card(view, one, log, f"{anchor}T", is_open=False, actions=back)
-            )
+            card = self._cards.card(view, one, log, f"{anchor}T", is_open=False, actions=back)
+            shown.append(card)
         return {
             "troubles": troubles(file, log),
             "legend": legend_on_paper([view]),

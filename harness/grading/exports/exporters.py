@@ -25,6 +25,9 @@ class CaseSummary(NamedTuple):
     view: FileView
 
 
+Summaries = Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
+
+
 class Material(NamedTuple):
     """The data that exports are made from."""
 
@@ -32,7 +35,7 @@ class Material(NamedTuple):
     shown: Shown
     pages: Sequence[tuple[records.Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
-    summaries: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
+    summaries: Summaries
 
 
 def as_file(parts: Iterable[str]) -> bytes:
@@ -270,11 +273,7 @@ def _write(path: Path, data: bytes) -> Path:
 
 def files(material: Material) -> Files:
     """Yield the table."""
-    yield "marks.csv", marks_table(material.result).encode()
-
-
-def marks_table(result: records.ClassResult) -> str:
-    """Return the marks of a class as comma-separated values."""
+    result = material.result
     pairs = [(one, student) for one in result.graded for student in one.submission.students]
     kinds = sorted({kind for _, student in pairs for kind, _ in student.ids})
     parts = [part.name for part in result.assignment.marks]
@@ -296,7 +295,7 @@ def marks_table(result: records.ClassResult) -> str:
             records.decimal(marks.of),
             f"withheld: {marks.note}" if marks.withheld else marks.note or marks.deduction_reason,
         ])  # fmt: skip
-    return table(rows)
+    yield "marks.csv", table(rows).encode()
 
 
 def _total(marks: records.Marks) -> str:

@@ -161,19 +161,16 @@ def _tests(
         around = contexts(seen, repeat)
         shown += [_Shown(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
     shown.sort(key=lambda one: one.outcome.verdict is not Verdict.FAILED)
-    crashes = Crashes(seen.file for seen in views)
-    found = [
-        (seen.file.case.path, Markup("").join(troubles(seen.file, crashes=crashes)))
-        for seen in views
-    ]
-    passed = []  # of each file: its name, and a line for each test
-    for case, outcomes in ((seen.file.case, seen.file.outcomes) for seen in views):
-        plain = (one for one in outcomes if one.verdict is Verdict.PASSED and not one.flaky)
-        lines = [
-            _line(case.steps[one.step].text, one.reply.text if one.reply else "") for one in plain
-        ]
+    files = [seen.file for seen in views]
+    crashes = Crashes(files)
+    found, passed = [], []  # of each file: its name with its troubles, and with passed tests
+    for file in files:
+        found.append((file.case.path, Markup("").join(troubles(file, crashes=crashes))))
+        plain = (one for one in file.outcomes if one.verdict is Verdict.PASSED and not one.flaky)
+        pairs = ((file.case.steps[one.step].text, one.reply) for one in plain)
+        lines = [_line(text, reply.text if reply else "") for text, reply in pairs]
         if lines:
-            passed.append((case.path, lines))
+            passed.append((file.case.path, lines))
     return {
         "counts": in_words(total([seen.tally for seen in views])),
         "troubles": [one for one in found if one[1]],
@@ -189,18 +186,18 @@ def _tests(
             )
             for place, one in enumerate(shown[:_CARDS])
         ],
-        "others": [_other(one) for one in shown[_CARDS:]],
+        "others": [  # that do not fit: verdict, command and place
+            (
+                badge(one.outcome.verdict, one.outcome.flaky),
+                one_line(step.text, _COMMAND),
+                f"{one.view.file.case.path}, line {step.line}",
+            )
+            for one in shown[_CARDS:]
+            for step in [one.view.file.case.steps[one.outcome.step]]
+        ],
         "passed_count": sum(len(lines) for _, lines in passed),
         "passed": passed,
     }
-
-
-def _other(test: _Shown) -> tuple[Markup, str, str]:
-    """Return the verdict, the command and the place of a test that does not fit."""
-    case, outcome = test.view.file.case, test.outcome
-    step = case.steps[outcome.step]
-    sign = badge(outcome.verdict, outcome.flaky)
-    return sign, one_line(step.text, _COMMAND), f"{case.path}, line {step.line}"
 
 
 @lru_cache(1024)  # most of a class answers the same

@@ -42,21 +42,15 @@ class Later(NamedTuple):
     visibility: str = "visible"  # of these; Gradescope's word
     parts: frozenset[str] = frozenset()  # of the marks, by name: those of private tests
 
-    @property
-    def hides_total(self) -> bool:
-        """Whether the total would tell what is not to be seen yet."""
-        return self.visibility != "visible" and bool(self.parts)
-
 
 def files(material: Material) -> Files:
     """Yield a document for each submission whose mark is not withheld.
 
     It has one mark. If people gave the students of a submission different ones, it has no mark.
     """
-    for one in material.result.graded:
-        found = {material.result.get_given_mark(each) for each in one.submission.students} or {
-            None
-        }
+    result = material.result
+    for one in result.graded:
+        found = {result.get_given_mark(each) for each in one.submission.students} or {None}
         given = {each and each._replace(student="") for each in found}
         shown = material.shown[one.submission.key]
         marks = counting_mark(shown.marks, next(iter(given)))
@@ -67,9 +61,23 @@ def files(material: Material) -> Files:
 
 def results(feedback: Feedback, later: Later = Later()) -> str:  # noqa: B008
     """Return the document about a submission whose mark is not withheld."""
+    marks, build = feedback.marks, feedback.build
+    # The total may tell what is not to be seen yet.
+    with_total = later.visibility == "visible" or not later.parts
+    lines = [  # of the submission as a whole
+        f"{feedback.title}: {marks}" if with_total else feedback.title,
+        marks.note,
+        marks.deduction_reason if with_total else "",
+        f"Nothing was graded: {feedback.refused}" if feedback.refused else "",
+        *(f"Wrong: {fault}" for fault in feedback.faults),
+        *feedback.remarks,
+        f"The build failed: {build.message}\n{build.output}" if build and not build.ok else "",
+        *chain.from_iterable(one.lines for one in feedback.diagnoses),
+        "Run without a sandbox." if feedback.is_unsafe else "",
+    ]
     members: dict[str, object] = {
-        "score": float(decimal(feedback.marks.total)),
-        "output": _summary(feedback, with_total=not later.hides_total),
+        "score": float(decimal(marks.total)),
+        "output": escape_controls("\n".join(filter(None, lines))),
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
@@ -85,33 +93,15 @@ def results(feedback: Feedback, later: Later = Later()) -> str:  # noqa: B008
             "output": escape_controls(part.reason),
             "visibility": later.visibility if part.name in later.parts else "visible",
         }
-        for part in feedback.marks.parts
+        for part in marks.parts
     ]
-    if feedback.marks.deduction_reason and later.hides_total:
-        # Why points were deducted is to be seen with the total, because it tells the total.
-        output = escape_controls(feedback.marks.deduction_reason)
+    if marks.deduction_reason and not with_total:  # to be seen with the total, which it tells
+        output = escape_controls(marks.deduction_reason)
         tests.append({"name": "Late", "output": output, "visibility": later.visibility})
     tests += _tests(feedback, later)
     # A line for each: with an indent within it, it would be made by a slower encoder.
-    lines = ([json.dumps(test, ensure_ascii=False)] for test in tests)
-    return "".join(with_list(members, "tests", lines)) + "\n"
-
-
-def _summary(feedback: Feedback, *, with_total: bool) -> str:
-    """Summary of the submission as a whole, a line for each thing."""
-    marks, build = feedback.marks, feedback.build
-    lines = [
-        f"{feedback.title}: {marks}" if with_total else feedback.title,
-        marks.note,
-        marks.deduction_reason if with_total else "",
-        f"Nothing was graded: {feedback.refused}" if feedback.refused else "",
-        *(f"Wrong: {fault}" for fault in feedback.faults),
-        *feedback.remarks,
-        f"The build failed: {build.message}\n{build.output}" if build and not build.ok else "",
-        *chain.from_iterable(one.lines for one in feedback.diagnoses),
-        "Run without a sandbox." if feedback.is_unsafe else "",
-    ]
-    return escape_controls("\n".join(line for line in lines if line))
+    encoded = ([json.dumps(test, ensure_ascii=False)] for test in tests)
+    return "".join(with_list(members, "tests", encoded)) + "\n"
 
 
 def _tests(feedback: Feedback, later: Later) -> Iterator[Test]:

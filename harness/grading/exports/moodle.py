@@ -7,7 +7,7 @@ has ASCII in it, so that the other characters of comments are written as numbers
 
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 
 from harness.grading.exports.exporters import Files, Material, Shown
@@ -78,24 +78,20 @@ def form(sheet: Sheet, columns: Sequence[str], _: str, shown: Shown) -> SheetFor
 
 def comment(feedback: Feedback) -> str:
     """Return the mark with its reasons, and what was wrong with the submission."""
-    lines = "".join(f"<li>{escape(line)}</li>" for line in _lines(feedback) if line)
-    markup = f"<p>{escape(str(feedback.marks))}</p><ul>{lines}</ul>"
-    return escape_controls(markup).replace("\n", " ").encode("ascii", "xmlcharrefreplace").decode()
-
-
-def _lines(feedback: Feedback) -> Iterator[str]:
     marks = feedback.marks
-    yield marks.note
+    lines = [marks.note]
     for part in marks.parts:
         reason = f": {part.reason}" if part.reason else ""
-        yield f"{part.name} {decimal(part.points)} of {decimal(part.of)}{reason}"
+        lines.append(f"{part.name} {decimal(part.points)} of {decimal(part.of)}{reason}")
     if marks.deduction:
-        yield f"late: \N{MINUS SIGN}{decimal(marks.deduction)}: {marks.deduction_reason}"
-    yield from feedback.faults
-    for one in feedback.diagnoses:
-        yield from one.lines
-    if feedback.is_unsafe:
-        yield "Run without a sandbox."
+        late = f"late: \N{MINUS SIGN}{decimal(marks.deduction)}: {marks.deduction_reason}"
+        lines.append(late)
+    lines += feedback.faults
+    lines += [line for one in feedback.diagnoses for line in one.lines]
+    lines += ["Run without a sandbox."] if feedback.is_unsafe else []
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
+    markup = f"<p>{escape(str(marks))}</p><ul>{items}</ul>"
+    return escape_controls(markup).replace("\n", " ").encode("ascii", "xmlcharrefreplace").decode()
 
 
 # --- Zips of feedback files for Moodle, in two layouts -------------------------------------------

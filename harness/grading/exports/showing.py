@@ -22,9 +22,8 @@ _WARNINGS = 20
 
 def shorten(file: FileResult, stderr: int = LONGEST) -> FileResult:
     """Return a result with short replies; ``stderr``: characters of the end that is kept."""
-    short = file._replace(
-        stderr=file.stderr[-stderr:], warnings=tuple(at_most(file.warnings, _WARNINGS))
-    )
+    warnings = tuple(at_most(file.warnings, _WARNINGS))
+    short = file._replace(stderr=file.stderr[-stderr:], warnings=warnings)
     if max((len(reply.raw) for reply in file.replies if reply), default=0) <= LONGEST:
         return short
     return short._replace(
@@ -103,7 +102,7 @@ class Feedback(NamedTuple):
 def feedback(graded: records.Graded, result: records.ClassResult, views: Views) -> Feedback:
     """Return what the students of a submission may see. ``views`` keeps boards for the next."""
     submission, assignment = graded.submission, result.assignment
-    everything = assignment.cases.private_visible == EVERYTHING
+    visible = assignment.cases.private_visible
     return Feedback(
         title=assignment.title,
         name=submission.name,
@@ -119,8 +118,12 @@ def feedback(graded: records.Graded, result: records.ClassResult, views: Views) 
         build=graded.build,
         diagnoses=graded.diagnoses,
         public=_files(graded, records.PUBLIC, views),
-        private=private_tests(graded.attempts, assignment.cases.private_visible),
-        private_files=_files(graded, records.PRIVATE, views) if everything else (),
+        private=tuple(
+            PrivateTest(number, one.verdict, "" if visible == VERDICT else one.step.command)
+            for number, one in enumerate(_private(graded.attempts), 1)
+            if visible != NOTHING
+        ),
+        private_files=_files(graded, records.PRIVATE, views) if visible == EVERYTHING else (),
         is_unsafe=result.is_unsafe,
         version=result.version,
         python=result.python,
@@ -130,9 +133,8 @@ def feedback(graded: records.Graded, result: records.ClassResult, views: Views) 
 
 def _files(graded: records.Graded, kind: str, views: Views) -> tuple[FileView, ...]:
     shown = (one for one in graded.attempts if one.kind == kind)
-    return tuple(
-        shorten_view(views.of(one.result, one.case, one.path)) for one in shown if one.result
-    )
+    full = (views.of(one.result, one.case, one.path) for one in shown if one.result)
+    return tuple(map(shorten_view, full))
 
 
 def shorten_view(view: FileView, stderr: int = LONGEST) -> FileView:
@@ -175,16 +177,6 @@ def _recount(part: MarkPart, graded: records.Graded, visible: str) -> str:
 
 
 # --- private tests -----------------------------------------------------------------------------
-
-
-def private_tests(attempts: Sequence[records.Attempt], visible: str) -> tuple[PrivateTest, ...]:
-    """Return what may be seen of private tests; ``visible`` is one of the assignment's levels."""
-    if visible == NOTHING:
-        return ()
-    return tuple(
-        PrivateTest(number, one.verdict, "" if visible == VERDICT else one.step.command)
-        for number, one in enumerate(_private(attempts), 1)
-    )
 
 
 def _private(attempts: Sequence[records.Attempt]) -> list[TestResult]:

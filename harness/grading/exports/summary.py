@@ -67,9 +67,15 @@ def owner_name(graded: Graded) -> str:
 
 def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
     """Yield what the teacher should look at: a heading, and a phrase for each."""
+    names = {one.submission.key: owner_name(one) for one in result.graded}
+    rule = result.assignment.late
+    handed = [one.submission for one in result.graded if one.submission.sha256]
+    timeless = [one for one in handed if one.time is None]
+    late = sum(one.late for one in timeless)
+    told = f"{len(timeless)} of {len(handed)} submissions, {late} late (a CSV as SOURCE has times)"
     yield (
         "the time of the submission is not known, so only the source's word counts",
-        _timeless(result),
+        [told] if timeless and (rule.deadline or rule.refused_after) else [],
     )
     kinds, worth = {kind for kind, _, _ in result.cases}, list_parts(result)
     untested = [
@@ -78,18 +84,17 @@ def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:
         if result.graded and part.points and part.judged_by in kinds and part.name not in worth
     ]
     yield "worth nothing, because it has no tests", untested
-    pairs = [(owner_name(one), attempt) for one in result.graded for attempt in one.attempts]
+    pairs = [(names[one.submission.key], each) for one in result.graded for each in one.attempts]
     yield "flaky, judged by its last run", [f"{n} in {a.case}" for n, a in pairs if a.flaky]
     yield "near a limit", [f"{n} in {a.case}: {a.near_limit}" for n, a in pairs if a.near_limit]
     faults = [f"{n} in {a.case}: {a.fault}" for n, a in pairs if a.fault]
     yield "harness errors, which cost no marks", faults
     suspected = [
-        f"{owner_name(one)} (chance {one.suspicion.chance:.2g})"
+        f"{names[one.submission.key]} (chance {one.suspicion.chance:.2g})"
         for one in result.graded
         if one.suspicion
     ]
     yield "passes public tests, but fails their variants", suspected
-    names = {one.submission.key: owner_name(one) for one in result.graded}
     wrong = [
         f"{names[one.submission]}: {FOLDER}/{one.submission}/{one.wrong[0].file}"
         f"{f' and {len(one.wrong) - 1} more' if one.wrong[1:] else ''}"
@@ -111,14 +116,3 @@ def has_no_test(result: ClassResult) -> bool:
     kinds, worth = {kind for kind, _, _ in result.cases}, list_parts(result)
     of_tests = [one for one in result.assignment.marks if one.points and one.judged_by in kinds]
     return bool(result.graded and of_tests) and not any(one.name in worth for one in of_tests)
-
-
-def _timeless(result: ClassResult) -> list[str]:
-    """Return for how many submissions the dates decide nothing; none where there are no dates."""
-    rule = result.assignment.late
-    handed = [one.submission for one in result.graded if one.submission.sha256]
-    count = sum(one.time is None for one in handed)
-    if not count or not (rule.deadline or rule.refused_after):
-        return []
-    late = sum(one.time is None and one.late for one in handed)
-    return [f"{count} of {len(handed)} submissions, {late} late (a CSV as SOURCE has times)"]

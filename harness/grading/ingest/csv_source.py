@@ -15,13 +15,8 @@ from harness.grading.ingest.names import fold_name
 from harness.grading.records import SourcePiece, Student, SubmittedFile
 
 _SEPARATORS = ",;\t"  # that learning platforms write
-_HINT = re.compile(r'"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
-
-
-def blank_hint(text: str) -> str:
-    """Return a table with an empty first line where Excel is told the separator: ``sep=;``."""
-    found = _HINT.match(text)
-    return text[found.end() :] if found else text
+# A first line by which Excel is told the separator: ``sep=;``.
+_HINT = re.compile(r'\A"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
 
 
 def find_separator(text: str) -> str:
@@ -71,7 +66,16 @@ def read(path: Path, required: Iterable[str]) -> list[CsvRow]:
     Raises:
         UsageError: it cannot be read, has no such columns, or a row has too many fields.
     """
-    text = blank_hint(_text(path))
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST + 1)
+        if len(data) > _MOST:
+            raise UsageError(f"{path} has more than {_MOST:,} bytes: the wrong file?")
+        text = _HINT.sub("", data.decode("utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not UTF-8 text: save it as CSV UTF-8") from None
     separator = find_separator(text)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     found = []
@@ -94,19 +98,6 @@ def read(path: Path, required: Iterable[str]) -> list[CsvRow]:
             f"{path}:{rows.line_num}: found a line that is not CSV ({error}), expected a closing"
             " quotation mark for each opening one: save the file as CSV UTF-8"
         ) from None
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST + 1)
-        if len(data) > _MOST:
-            raise UsageError(f"{path} has more than {_MOST:,} bytes: the wrong file?")
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not UTF-8 text: save it as CSV UTF-8") from None
 
 
 def _check_columns(path: Path, line: int, columns: list[str], required: Iterable[str]) -> None:

@@ -14,7 +14,6 @@ GNU Readline, ``display.c``: at the edge of the screen it writes a blank and a c
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from harness.archives import archive, archive_streams
 from harness.assignments import contents, public_tests
@@ -136,13 +135,6 @@ _BROKEN = re.compile(
 _END = re.compile(r"exit$|logout$|Script done on ")
 
 
-class _LoggedRun(NamedTuple):
-    """A run of tests that a log shows."""
-
-    problem: str  # what is wrong with it, as a sentence; empty when it has its result
-    failed: int = 0  # tests
-
-
 def absent(name: str, near: Sequence[str] = ()) -> CheckLog:
     """Return the evidence when there is no log; ``near`` are files of similar names."""
     hint = f" (there is {one_line(near[0], _SHOWN)})" if near else ""
@@ -159,15 +151,15 @@ def of_log(name: str, data: bytes, expected: public_tests.Receipt) -> CheckLog:
         return CheckLog(present=True, remarks=(f"{name} is empty.",))
     lines = list(show_lines(data[:LONGEST]))
     transcript, odd = _transcript(name, data, lines)
-    unpacked, missing = _check_unpacking(name, lines)
-    run = _best_run(name, lines)
-    failures = f"The run in {name} shows {number_of(run.failed, 'test')} that failed."
-    said = (odd, missing, run.problem, failures if run.failed else "")
+    not_unpacked = _find_trouble_with_unpacking(name, lines)
+    not_run, failed = _best_run(name, lines)
+    failures = f"The run in {name} shows {number_of(failed, 'test')} that failed."
+    said = (odd, not_unpacked, not_run, failures if failed else "")
     return CheckLog(
         present=True,
         transcript=transcript,
-        unpacked=unpacked,
-        ran=not run.problem,
+        unpacked=not not_unpacked,
+        ran=not not_run,
         receipt=public_tests.compare_receipt(public_tests.find_receipt(lines), expected),
         remarks=tuple(filter(None, said)),
     )
@@ -186,8 +178,8 @@ def _transcript(name: str, data: bytes, lines: Sequence[str]) -> tuple[bool, str
 # --- unpacking ---------------------------------------------------------------------------------
 
 
-def _check_unpacking(name: str, lines: Sequence[str]) -> tuple[bool, str]:
-    """Return whether it shows the archive being unpacked, and a sentence if not."""
+def _find_trouble_with_unpacking(name: str, lines: Sequence[str]) -> str:
+    """Return a sentence if it does not show the archive being unpacked, or ""."""
     said = f"{name} does not show the archive being unpacked (tar -x… or unzip)."
     for index, line in enumerate(lines):
         tars = (_TAR.search(part) for part in line.split("&&")[:_MOST_PARTS])
@@ -196,9 +188,9 @@ def _check_unpacking(name: str, lines: Sequence[str]) -> tuple[bool, str]:
             after = lines[index + 1 : index + 4]
             wrong = next((one for one in after if _NOT_UNPACKED.match(one)), "")
             if not wrong:
-                return True, ""
+                return ""
             said = f"In {name} the archive could not be unpacked: {one_line(wrong, _SHOWN)}"
-    return False, said
+    return said
 
 
 def _extracts(words: Sequence[str]) -> bool:
@@ -212,29 +204,31 @@ def _extracts(words: Sequence[str]) -> bool:
 # --- the run -----------------------------------------------------------------------------------
 
 
-def _best_run(name: str, lines: Sequence[str]) -> _LoggedRun:
-    """Return the last run with a result, or the last of those without, or none."""
+def _best_run(name: str, lines: Sequence[str]) -> tuple[str, int]:
+    """Return (problem, failed tests) of the last run with a result, or of the last, or of none.
+
+    The problem is a sentence; it is empty if the run has its result.
+    """
     begins = [index for index, line in enumerate(lines) if _RUN.search(line)]
     ends = [*begins[1:], len(lines)]
     runs = [_run(name, lines[i:j]) for i, j in zip(begins, ends, strict=False)]
-    good = [run for run in runs if not run.problem]
+    good = [run for run in runs if not run[0]]
     if not runs and any(map(_SUMMARY.match, lines)):
-        return _LoggedRun("")  # a command that was typed in a way that cannot be followed
-    none = _LoggedRun(f"{name} shows no run of the tests (gogui-regress or gtp-harness).")
+        return "", 0  # a command that was typed in a way that cannot be followed
+    none = f"{name} shows no run of the tests (gogui-regress or gtp-harness).", 0
     return [none, *runs, *good][-1]
 
 
-def _run(name: str, lines: Sequence[str]) -> _LoggedRun:
-    """Return the result of a run, which begins in the first of the lines."""
+def _run(name: str, lines: Sequence[str]) -> tuple[str, int]:
+    """Return (problem, failed tests) of a run, which begins in the first of the lines."""
     output, ended = _output(lines)
     if any(_RESULT.match(line.lstrip()) for line in output):
-        return _LoggedRun("", sum(bool(_FAILED.match(line.lstrip())) for line in output))
-    wrong = next(filter(_BROKEN.search, output), "")
-    if wrong:
-        return _LoggedRun(f"The run of the tests in {name} broke off: {one_line(wrong, _SHOWN)}")
+        return "", sum(bool(_FAILED.match(line.lstrip())) for line in output)
+    if wrong := next(filter(_BROKEN.search, output), ""):
+        return f"The run of the tests in {name} broke off: {one_line(wrong, _SHOWN)}", 0
     if "gogui-regress" in lines[0] and ended:
-        return _LoggedRun("")
-    return _LoggedRun(f"{name} shows a run of the tests without its result.")
+        return "", 0
+    return f"{name} shows a run of the tests without its result.", 0
 
 
 def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:

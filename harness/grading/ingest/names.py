@@ -8,20 +8,10 @@ _LONGEST_KEY = 80  # characters: as a file name there is room for more before an
 _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}
 
 
-def key_with_digest(student: str) -> str:
-    """Return the key of a student, by the id in the source, if another one has the usual key."""
-    return with_digest((False, student))
-
-
-def key_of_group_with_digest(name: str) -> str:
-    """Return the key of a group, by its name in the source, if another one has the usual key."""
-    return with_digest((True, name))
-
-
-def with_digest(owner: tuple[bool, str]) -> str:
-    """Return the key of (whether it is a group, its id or name) that nobody else has."""
-    digest = hashlib.sha256(repr(owner).encode(errors="replace")).hexdigest()
-    return f"{safe(owner[1])}-{digest[:8]}"
+def with_digest(text: str, *, is_group: bool = False) -> str:
+    """Return the key that nobody else has: of a student's id or a group's name in the source."""
+    digest = hashlib.sha256(repr((is_group, text)).encode(errors="replace")).hexdigest()
+    return f"{safe(text)}-{digest[:8]}"
 
 
 def safe(text: str) -> str:

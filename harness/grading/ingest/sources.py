@@ -21,17 +21,12 @@ from harness.archives.archive_streams import MIB, IntakeLimits, Meter, mend_name
 from harness.assignments import contents
 from harness.assignments.assignment import Assignment
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
+from harness.grading import records
 from harness.grading.ingest import csv_source
 from harness.grading.ingest.log_evidence import read_log
 from harness.grading.ingest.names import safe, version, with_digest
 from harness.grading.ledger.places import Store
-from harness.grading.records import (
-    SourcePiece,
-    Student,
-    StudentSubmissions,
-    Submission,
-    SubmittedFile,
-)
+from harness.grading.records import SourcePiece, Student, StudentSubmissions, SubmittedFile
 from harness.text import escape_controls, one_line
 
 _ROOM = "gtp-harness-download-"
@@ -91,8 +86,9 @@ def read_pieces(
         unzip(source, folder)
     else:
         raise UsageError(f"{source} is neither a folder, nor a zip, nor a CSV file")
-    # A name that begins with a dot is hidden: no submission may be lost without a word.
-    if names := list_hidden(folder):
+    # A student may have wanted a name that begins with a dot: no submission is lost unsaid.
+    dotted = (path.name for path in folder.iterdir() if path.name.startswith("."))
+    if names := sorted(name for name in dotted if not name.startswith(_OF_SYSTEMS)):
         told = ", ".join(names[:_TOLD]) + (" …" if len(names) > _TOLD else "")
         on_remark(
             f"not read in {source}, because the name begins with a dot: {told}."
@@ -143,18 +139,8 @@ def children(folder: Path) -> list[Path]:
         found = sorted(folder.iterdir())
     except OSError as error:
         raise UsageError(f"cannot read {folder}: {error.strerror}") from None
-    return [
-        path for path in found if not (path.name.startswith(".") or path.name.casefold() in _JUNK)
-    ]
-
-
-def list_hidden(folder: Path) -> list[str]:
-    """Return names that :func:`children` leaves out, and that no system makes by itself.
-
-    A name may begin with a dot because a student wanted it so.
-    """
-    names = sorted(path.name for path in folder.iterdir())
-    return [name for name in names if name.startswith(".") and not name.startswith(_OF_SYSTEMS)]
+    plain = (path for path in found if not path.name.startswith("."))
+    return [path for path in plain if path.name.casefold() not in _JUNK]
 
 
 def own_files(folder: Path, *, below: bool = False) -> list[Path]:
@@ -270,7 +256,7 @@ def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
     for own in sorted(students | groups):
         key = safe(own[1])
         if key.casefold() in taken:
-            key = with_digest(own)
+            key = with_digest(own[1], is_group=own[0])
         taken.add(key.casefold())
         keys[own] = key
     return keys
@@ -366,9 +352,8 @@ def folder_pieces(paths: list[Path]) -> Iterator[SourcePiece]:
         elif path.suffix.lower() in _SHEETS:
             continue
         else:
-            suffix = next(
-                (end for end in _SUFFIXES if path.name.lower().endswith(end)), path.suffix
-            )
+            lower = path.name.lower()
+            suffix = next((end for end in _SUFFIXES if lower.endswith(end)), path.suffix)
             name = path.name[: len(path.name) - len(suffix)] or path.name
             student, archives = Student(name, name), [path]
         for file in archives:
@@ -378,17 +363,13 @@ def folder_pieces(paths: list[Path]) -> Iterator[SourcePiece]:
 
 def _is_archive(path: Path) -> bool:
     """Whether a file is an archive, or was meant to be one. Documents of many kinds are zips."""
-    named = path.name.lower().endswith(_SUFFIXES)
-    return named or (
-        path.suffix.lower() not in _DOCUMENTS and bool(archive_streams.kind(head(path)))
-    )
+    if path.name.lower().endswith(_SUFFIXES):
+        return True
+    return path.suffix.lower() not in _DOCUMENTS and bool(archive_streams.kind(head(path)))
 
 
 # The names that a platform gives, and the submission under such a name.
-_PLATFORMS = {
-    "canvas": (CANVAS_NAME, canvas_pieces),
-    "moodle": (MOODLE_NAME, moodle_pieces),
-}
+_PLATFORMS = {"canvas": (CANVAS_NAME, canvas_pieces), "moodle": (MOODLE_NAME, moodle_pieces)}
 
 
 # --- Choose the file of a student that is graded: the last submission that can be read -----------
@@ -398,7 +379,7 @@ _PLATFORMS = {
 
 def receive(
     entry: StudentSubmissions, assignment: Assignment, store: Store, overlay: Path | None = None
-) -> Submission:
+) -> records.Submission:
     """Return what of an entry is graded, its bytes kept in the store.
 
     The last archive that can be read and has a file of the assignment counts. If there is none,
@@ -410,7 +391,7 @@ def receive(
     Raises:
         UsageError: a file cannot be read at all, or the store not be written.
     """
-    submission = Submission(entry.key, entry.students)
+    submission = records.Submission(entry.key, entry.students)
     if not entry.files:
         return submission._replace(refused="Nothing was submitted.")
     refusals: list[str] = []

@@ -75,10 +75,8 @@ class Seal:
 def _join_values(*values: object) -> bytes:
     """Return values as bytes that no other values have. SQLite keeps 1 and 1.0 as one number."""
     texts = (repr(float(one)) if isinstance(one, int | float) else str(one) for one in values)
-    return b"".join(
-        b"%d:%b" % (len(data), data)
-        for data in (one.encode(errors="surrogateescape") for one in texts)
-    )
+    parts = (text.encode(errors="surrogateescape") for text in texts)
+    return b"".join(b"%d:%b" % (len(part), part) for part in parts)
 
 
 # --- the file ----------------------------------------------------------------------------------
@@ -166,14 +164,13 @@ def _pending_path(path: Path) -> Path:
 
 # The tables with a chain, and the columns that are signed. ``wanted`` is signed with what its
 # attempt was planned to be: the attempt itself changes as it is worked on.
-PLANNED = ("key", "kind", "name", "sha256", "build")
 SIGNED = {
     "seed": ("value",),
     "run": ("id", "started", "version", "assignment", "digest", "options"),
     "case_file": ("run", "position", "kind", "name", "sha256", "path"),
     "submission": ("run", "key", "record"),
     "build": ("basis", "result", "seconds"),
-    "wanted": ("run", "basis", *PLANNED),
+    "wanted": ("run", "basis", *sql.PLAN),
     "result": (
         *("basis", "number", "token", "result", "started", "pid"),
         *("seconds", "cpu", "memory", "own_cpu", "figures", "last"),
@@ -261,10 +258,8 @@ class Chains:
 
     def rows(self, table: str) -> list[SignedRow]:
         """Return the rows of a table in the order of writing."""
-        link = METADATA.tables[table].c[LINK]
-        return [
-            parse_signed_row(tuple(row)) for row in self._db.execute(_select(table).order_by(link))
-        ]
+        found = self._db.execute(_select(table).order_by(METADATA.tables[table].c[LINK]))
+        return [parse_signed_row(tuple(row)) for row in found]
 
     def find_damage(self, table: str, row: SignedRow) -> str:
         """Return how a row contradicts its digests, or "" if they match."""
@@ -285,10 +280,9 @@ class Chains:
         """Return a row in words, with the submission and the case file that it is about."""
         values = dict(zip(SIGNED[table], row.values, strict=True))
         if table == "result":
-            query = select_planned(values["basis"])
             with contextlib.suppress(DBAPIError):
-                plan = self._db.execute(query).fetchone()
-                values |= dict(zip(PLANNED, plan or (), strict=False))
+                plan = self._db.execute(sql.PLANNED, {"of": values["basis"]}).fetchone()
+                values |= dict(zip(sql.PLAN, plan or (), strict=False))
         words = [f"{word} {values[name]}" for name, word in _WORDS if values.get(name)]
         about = f" ({', '.join(words)})" if words else ""
         return f"{TOLD.get(table, table)} {row.link}{about}"
@@ -312,21 +306,16 @@ class Chains:
             self._set_head(table, end)
 
     def hold(self, table: str) -> Head:
-        """Return the end of a table's chain; nobody else makes it longer in this transaction.
+        """Return :meth:`head`; nobody else makes the chain longer in this transaction."""
+        return self.head(table, sql.HELD_END)
 
-        Raises as :meth:`head`.
-        """
-        return self._verify_head(table, self._db.execute(sql.HELD_END, {"of": table}).fetchone())
-
-    def head(self, table: str) -> Head:
+    def head(self, table: str, query: Select[Any] = sql.END) -> Head:
         """Return the end of a table's chain.
 
         Raises:
             LedgerError: others have written it.
         """
-        return self._verify_head(table, self._db.execute(sql.END, {"of": table}).fetchone())
-
-    def _verify_head(self, table: str, row: Sequence[Any] | None) -> Head:
+        row = self._db.execute(query, {"of": table}).fetchone()
         if row is None or row[3] != self._seal.of_head(table, Head(*row[:3])):
             raise LedgerError(
                 f"{self._name} was edited or is damaged: how many rows the table {table} has was"
@@ -348,7 +337,7 @@ class Chains:
 
 def get_own_signed_columns(table: str) -> tuple[str, ...]:
     """Return the signed columns that a table has itself."""
-    return tuple(name for name in SIGNED[table] if table != "wanted" or name not in PLANNED)
+    return tuple(name for name in SIGNED[table] if table != "wanted" or name not in sql.PLAN)
 
 
 def _select(table: str) -> Select[Any]:
@@ -357,11 +346,6 @@ def _select(table: str) -> Select[Any]:
     own = [found.c[name] for name in get_own_signed_columns(table)]
     if table != "wanted":
         return select(*own, found.c[LINK], found.c[DIGEST])
-    planned = [ATTEMPT.c[name] for name in PLANNED]
+    planned = [ATTEMPT.c[name] for name in sql.PLAN]
     query = select(*own, *planned, found.c[LINK], found.c[DIGEST])
     return query.join_from(found, ATTEMPT, found.c.basis == ATTEMPT.c.basis, isouter=True)
-
-
-def select_planned(basis: object) -> Select[Any]:
-    """Return the query of the plan of an attempt."""
-    return select(*(ATTEMPT.c[name] for name in PLANNED)).where(ATTEMPT.c.basis == basis)

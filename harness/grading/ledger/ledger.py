@@ -231,16 +231,10 @@ class Ledger:
         asked = list(cases)
         contents = {one.sha256: one.content for one in asked}
         with self.changing():
-            self.database.insert_new(
-                CONTENT, [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
-            )
-            self.chains.extend(
-                "case_file",
-                [
-                    (run, position, one.kind, one.name, one.sha256, one.path)
-                    for position, one in enumerate(asked)
-                ],
-            )
+            new = [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
+            self.database.insert_new(CONTENT, new)
+            rows = [(run, i, c.kind, c.name, c.sha256, c.path) for i, c in enumerate(asked)]
+            self.chains.extend("case_file", rows)
 
     def cases(self, run: int) -> list[CaseRow]:
         """Return what :meth:`set_cases` was given."""
@@ -297,10 +291,8 @@ class Ledger:
             for row in self.db.execute(sql.LEASES).fetchall():
                 if places.is_held(row, holding, now):
                     machine, process = row.owner.split()[:2]
-                    raise BusyError(
-                        f"process {process} on {machine} is using {self.name}; wait until it"
-                        " finishes"
-                    )
+                    holder = f"process {process} on {machine}"
+                    raise BusyError(f"{holder} is using {self.name}; wait until it finishes")
             taken = self._take(list(bases))
             self.db.execute(sql.BEGIN_ANEW, {"by": taken.token})
             return taken.token
@@ -368,13 +360,11 @@ class Ledger:
                 asked = {"bases": sorted(one.basis for one in some), "by": token}
                 before = {row.basis: row.withdrawn for row in self.db.execute(sql.MINE, asked)}
                 mine = [one for one in some if one.basis in before]
-                self.chains.extend(
-                    "result",
-                    [
-                        (one.basis, before[one.basis] + one.number, token, *one.row, int(one.last))
-                        for one in mine
-                    ],
-                )
+                rows = [
+                    (one.basis, before[one.basis] + one.number, token, *one.row, int(one.last))
+                    for one in mine
+                ]
+                self.chains.extend("result", rows)
                 if done := [one.basis for one in mine if one.last]:
                     self.db.execute(sql.DONE, {"bases": done})
                 written += len(mine)
@@ -449,7 +439,7 @@ class Ledger:
 
     def get_planned(self, basis: str) -> PlannedAttempt:
         """Return the planned attempt with this basis."""
-        return PlannedAttempt(*self.db.execute(sql.PLANNED, {"of": basis}).one())
+        return PlannedAttempt(basis, *self.db.execute(sql.PLANNED, {"of": basis}).one())
 
     # --- builds ---
 
@@ -490,13 +480,11 @@ class Ledger:
                 if (former := in_force.get(mark.key)) is None
                 or former._replace(run=mark.run, given=mark.given) != mark
             ]
-            self.chains.extend(
-                "mark",
-                [
-                    (i, run, one.key, timestamp, one.marks, one.submission, "\n".join(one.bases))
-                    for i, one in enumerate(new, number)
-                ],
-            )
+            rows = [
+                (i, run, one.key, timestamp, one.marks, one.submission, "\n".join(one.bases))
+                for i, one in enumerate(new, number)
+            ]
+            self.chains.extend("mark", rows)
 
     def history(self, key: str) -> list[MarkRow]:
         """Return all marks of a submission that were ever in force, the last one last."""

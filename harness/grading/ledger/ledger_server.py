@@ -21,10 +21,7 @@ from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABL
 if TYPE_CHECKING:
     import psycopg
 
-_INSERTS: dict[str, Callable[[Table], Any]] = {
-    "sqlite": sqlite.insert,
-    "postgresql": postgresql.insert,
-}
+_INSERTS: dict[str, Any] = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 
 class LedgerDatabase(ABC):
@@ -52,17 +49,13 @@ class LedgerDatabase(ABC):
     begin: ClassVar[str]  # SQL: a transaction that writes
     begin_reading: ClassVar[str]  # SQL: a transaction that sees one moment
 
-    @contextlib.contextmanager
-    def changing(self) -> Iterator[None]:
+    def changing(self) -> contextlib.AbstractContextManager[None]:
         """Make one transaction: all of it happens, or nothing."""
-        with self._transaction(self.begin):
-            yield
+        return self._transaction(self.begin)
 
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> contextlib.AbstractContextManager[None]:
         """Read as if all was read at one moment."""
-        with self._transaction(self.begin_reading):
-            yield
+        return self._transaction(self.begin_reading)
 
     @contextlib.contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
@@ -352,7 +345,6 @@ def naming_errors(name: str, wording: ServerWords = LEDGER) -> Iterator[None]:
 def _last_reason(message: str) -> str:
     """Return why a server cannot be reached: of several tries the last, on one line."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    reason = next(
-        (line for line in lines if "failed" in line or "error" in line), "".join(lines[:1])
-    )
+    reasons = (line for line in lines if "failed" in line or "error" in line)
+    reason = next(reasons, "".join(lines[:1]))
     return reason.rpartition("FATAL:")[2].strip().rstrip(".")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
@@ -84,15 +85,11 @@ ATTEMPT = _table(  # submission × case file
     _column("sha256", TEXT),  # of its content
     _column("build", TEXT),  # the basis of the submission's build
     _column("state", TEXT, _STATES, server_default=sa.text("'waiting'")),
-    # of the lease: its holder may finish the attempt
-    _column("token", TEXT, server_default=sa.text("''")),
-    # whose the lease is: machine, process, its start
-    _column("owner", TEXT, server_default=sa.text("''")),
-    # the end of the lease, seconds since 1970
-    _column("until", NUMBER, server_default=sa.text("0")),
+    _column("token", TEXT, server_default=sa.text("''")),  # of the lease: who has it may finish
+    _column("owner", TEXT, server_default=sa.text("''")),  # of it: machine, process, its start
+    _column("until", NUMBER, server_default=sa.text("0")),  # its end, seconds since 1970
     _column("faults", sa.Integer(), server_default=sa.text("0")),
-    # how the harness failed the last time
-    _column("fault", TEXT, server_default=sa.text("''")),
+    _column("fault", TEXT, server_default=sa.text("''")),  # how the harness failed the last time
 )
 WANTED = _make_signed_table(  # the attempts that a run is made of
     "wanted",
@@ -102,8 +99,7 @@ WANTED = _make_signed_table(  # the attempts that a run is made of
 RESULT = _make_signed_table(
     "result",
     _column("basis", TEXT, sa.ForeignKey("attempt.basis"), primary_key=True),
-    # 1, and 2 for the second run, alone
-    _column("number", sa.Integer(), primary_key=True, autoincrement=False),
+    _column("number", sa.Integer(), primary_key=True, autoincrement=False),  # 2: rerun, alone
     _column("token", TEXT),
     _column("result", TEXT),  # JSON; null: there was nothing to run
     _column("started", TEXT),
@@ -148,171 +144,150 @@ CHAIN = _table(  # the end of each table's chain
 
 # --- all of the ledger ---
 
-SEED_VALUE = sa.select(SEED.c.value)
-KEY_NAME = sa.select(SIGNER.c.name)
+SEED_VALUE = select(SEED.c.value)
+KEY_NAME = select(SIGNER.c.name)
 SIGN = sa.insert(SIGNER)
 
 # --- runs ---
 
-_GRADED = RUN.c.id.in_(sa.select(SUBMISSION.c.run))
-_RUN = sa.select(
+_GRADED = RUN.c.id.in_(select(SUBMISSION.c.run))
+_RUN = select(
     RUN.c.id, RUN.c.started, RUN.c.version, RUN.c.assignment, RUN.c.digest, RUN.c.options
 )
 LAST_RUN = _RUN.where(_GRADED).order_by(RUN.c.id.desc()).limit(1)
-RUN_OF = _RUN.where(RUN.c.id == sa.bindparam("run"))
+RUN_OF = _RUN.where(RUN.c.id == bindparam("run"))
 CASES = (
-    sa.select(
+    select(
         CASE_FILE.c.kind, CASE_FILE.c.name, CONTENT.c.bytes, CASE_FILE.c.path, CASE_FILE.c.sha256
     )
     .join_from(CASE_FILE, CONTENT)
-    .where(CASE_FILE.c.run == sa.bindparam("run"))
+    .where(CASE_FILE.c.run == bindparam("run"))
     .order_by(CASE_FILE.c.position)
 )
-CONTENT_OF = sa.select(CONTENT.c.bytes).where(CONTENT.c.sha256 == sa.bindparam("sha256"))
+CONTENT_OF = select(CONTENT.c.bytes).where(CONTENT.c.sha256 == bindparam("sha256"))
 SUBMISSIONS = (
-    sa.select(SUBMISSION.c.key, SUBMISSION.c.record)
-    .where(SUBMISSION.c.run == sa.bindparam("run"))
+    select(SUBMISSION.c.key, SUBMISSION.c.record)
+    .where(SUBMISSION.c.run == bindparam("run"))
     .order_by(SUBMISSION.c.key)
 )
 
 # --- attempts ---
 
 WITHDRAWN = "withdrawn"  # instead of a result, or of a build: what comes before counts no more
-_OLD = RESULT.alias("old")
-
-
-def _count_withdrawn(basis: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
-    """Return how many rows an attempt has up to the last that withdrew its results."""
-    return (
-        sa.select(sa.func.coalesce(sa.func.max(_OLD.c.number), 0))
-        .where(_OLD.c.basis == basis, _OLD.c.result == WITHDRAWN)
-        .scalar_subquery()
-    )
-
-
-_ONE = ATTEMPT.c.basis == sa.bindparam("of")
-_SOME = ATTEMPT.c.basis.in_(sa.bindparam("bases", expanding=True))
-_LEASED = ATTEMPT.c.state == "leased"
-_BY = ATTEMPT.c.token == sa.bindparam("by")
-_PLANNED = sa.select(
-    ATTEMPT.c.basis,
-    ATTEMPT.c.key,
-    ATTEMPT.c.kind,
-    ATTEMPT.c.name,
-    ATTEMPT.c.sha256,
-    ATTEMPT.c.build,
+# How many rows an attempt has up to the last that withdrew its results.
+_WITHDRAWN_ROWS = (
+    select(sa.func.coalesce(sa.func.max(RESULT.c.number), 0))
+    .where(RESULT.c.basis == ATTEMPT.c.basis, RESULT.c.result == WITHDRAWN)
+    .scalar_subquery()
 )
+_ONE = ATTEMPT.c.basis == bindparam("of")
+_SOME = ATTEMPT.c.basis.in_(bindparam("bases", expanding=True))
+_LEASED = ATTEMPT.c.state == "leased"
+_BY = ATTEMPT.c.token == bindparam("by")
+PLAN = ("key", "kind", "name", "sha256", "build")  # what an attempt was planned to be
+_PLANNED = [ATTEMPT.c[name] for name in PLAN]
 _LEASES = (ATTEMPT.c.token, ATTEMPT.c.owner, ATTEMPT.c.until)
 
-PLANNED = _PLANNED.where(_ONE)
+PLANNED = select(*_PLANNED).where(_ONE)
 WANTED_OF = (
-    _PLANNED.join_from(ATTEMPT, WANTED)
-    .where(WANTED.c.run == sa.bindparam("run"))
+    select(ATTEMPT.c.basis, *_PLANNED)
+    .join_from(ATTEMPT, WANTED)
+    .where(WANTED.c.run == bindparam("run"))
     .order_by(ATTEMPT.c.basis)
 )
-STATES = sa.select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(
-    _SOME
-)
+STATES = select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(_SOME)
 MINE = (
-    sa.select(ATTEMPT.c.basis, _count_withdrawn(ATTEMPT.c.basis).label("withdrawn"))
+    select(ATTEMPT.c.basis, _WITHDRAWN_ROWS.label("withdrawn"))
     .where(_SOME, _BY, _LEASED)
     .order_by(ATTEMPT.c.basis)
     .with_for_update(of=ATTEMPT)
 )
 IDLE = (
-    sa.select(ATTEMPT.c.basis, ATTEMPT.c.build)
+    select(ATTEMPT.c.basis, ATTEMPT.c.build)
     .where(_SOME, ATTEMPT.c.state != "leased")
     .order_by(ATTEMPT.c.basis)
     .with_for_update()
 )
-WAIT_AGAIN = sa.update(ATTEMPT).where(_SOME).values(state="waiting", token="", faults=0, fault="")
-LEASES = sa.select(*_LEASES).where(_LEASED).distinct()
+WAIT_AGAIN = update(ATTEMPT).where(_SOME).values(state="waiting", token="", faults=0, fault="")
+LEASES = select(*_LEASES).where(_LEASED).distinct()
 # Of these, anyone who locks one has it; others pass it over instead of waiting.
 NOT_DONE = (
-    sa.select(ATTEMPT.c.basis, ATTEMPT.c.state, *_LEASES)
+    select(ATTEMPT.c.basis, ATTEMPT.c.state, *_LEASES)
     .where(_SOME, ATTEMPT.c.state.in_(("waiting", "leased")))
     .with_for_update(skip_locked=True)
 )
 TAKE = (
-    sa.update(ATTEMPT)
+    update(ATTEMPT)
     .where(_SOME, ATTEMPT.c.state != "done")
     .values(
-        state="leased",
-        token=sa.bindparam("by"),
-        owner=sa.bindparam("whose"),
-        until=sa.bindparam("end"),
+        state="leased", token=bindparam("by"), owner=bindparam("whose"), until=bindparam("end")
     )
 )
-BEGIN_ANEW = sa.update(ATTEMPT).where(_BY, _LEASED).values(faults=0, fault="")
+BEGIN_ANEW = update(ATTEMPT).where(_BY, _LEASED).values(faults=0, fault="")
 TRY_AGAIN = (
-    sa.update(ATTEMPT)
+    update(ATTEMPT)
     .where(_SOME, ATTEMPT.c.state == "fault")
     .values(state="waiting", faults=0, fault="")
 )
-RELEASE = (
-    sa.update(ATTEMPT).where(_BY, _LEASED).values(state="waiting", token="", owner="", until=0)
-)
-RENEW = sa.update(ATTEMPT).where(_BY).values(until=sa.bindparam("end"))
-DONE = sa.update(ATTEMPT).where(_SOME).values(state="done")
-SETTLE = sa.update(ATTEMPT).where(_ONE, _BY).values(state="done")
+RELEASE = update(ATTEMPT).where(_BY, _LEASED).values(state="waiting", token="", owner="", until=0)
+RENEW = update(ATTEMPT).where(_BY).values(until=bindparam("end"))
+DONE = update(ATTEMPT).where(_SOME).values(state="done")
+SETTLE = update(ATTEMPT).where(_ONE, _BY).values(state="done")
 _MORE = ATTEMPT.c.faults + 1
 BROKE = (
-    sa.update(ATTEMPT)
+    update(ATTEMPT)
     .where(_ONE, _BY, _LEASED)
     .values(
         faults=_MORE,
-        fault=sa.bindparam("why"),
-        state=sa.case((sa.bindparam("most") <= _MORE, "fault"), else_=ATTEMPT.c.state),
+        fault=bindparam("why"),
+        state=sa.case((bindparam("most") <= _MORE, "fault"), else_=ATTEMPT.c.state),
     )
 )
 
 # --- results ---
 
 RESULTS = (
-    sa.select(RESULT.c.result, RESULT.c.figures, RESULT.c.started)
-    .where(RESULT.c.basis == sa.bindparam("of"))
+    select(RESULT.c.result, RESULT.c.figures, RESULT.c.started)
+    .where(RESULT.c.basis == bindparam("of"))
     .order_by(RESULT.c.number)
 )
 FIGURES = (  # without the results, which are long
-    sa.select(RESULT.c.basis, RESULT.c.figures, RESULT.c.result == WITHDRAWN)
-    .where(RESULT.c.basis.in_(sa.bindparam("bases", expanding=True)))
+    select(RESULT.c.basis, RESULT.c.figures, RESULT.c.result == WITHDRAWN)
+    .where(RESULT.c.basis.in_(bindparam("bases", expanding=True)))
     .order_by(RESULT.c.basis, RESULT.c.number)
 )
 LAST_NUMBERS = (
-    sa.select(RESULT.c.basis, sa.func.max(RESULT.c.number))
-    .where(RESULT.c.basis.in_(sa.bindparam("bases", expanding=True)))
+    select(RESULT.c.basis, sa.func.max(RESULT.c.number))
+    .where(RESULT.c.basis.in_(bindparam("bases", expanding=True)))
     .group_by(RESULT.c.basis)
 )
 # A build that is made again has the name of the first with a number behind it. The bounds are such
 # that they hold in every collation of a server, those that pass over blanks too.
 BUILDS_OF = (
-    sa.select(BUILD.c.result)
-    .where(BUILD.c.basis >= sa.bindparam("of"), BUILD.c.basis <= sa.bindparam("last"))
+    select(BUILD.c.result)
+    .where(BUILD.c.basis >= bindparam("of"), BUILD.c.basis <= bindparam("last"))
     .order_by(BUILD.c[LINK])
 )
 
 # --- marks ---
 
-_GIVEN = sa.select(
-    MARK.c.key, MARK.c.marks, MARK.c.submission, MARK.c.bases, MARK.c.run, MARK.c.given
-)
-HISTORY = _GIVEN.where(MARK.c.key == sa.bindparam("key")).order_by(MARK.c.id)
-IN_FORCE = _GIVEN.where(
-    MARK.c.id.in_(sa.select(sa.func.max(MARK.c.id)).group_by(MARK.c.key))
-).order_by(MARK.c.key)
+_MARK = select(MARK.c.key, MARK.c.marks, MARK.c.submission, MARK.c.bases, MARK.c.run, MARK.c.given)
+HISTORY = _MARK.where(MARK.c.key == bindparam("key")).order_by(MARK.c.id)
+_LAST = select(sa.func.max(MARK.c.id)).group_by(MARK.c.key)
+IN_FORCE = _MARK.where(MARK.c.id.in_(_LAST)).order_by(MARK.c.key)
 LARGEST_IDS = {
-    table.name: sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0)) for table in (RUN, MARK)
+    table.name: select(sa.func.coalesce(sa.func.max(table.c.id), 0)) for table in (RUN, MARK)
 }
 
 # --- chains ---
 
-END = sa.select(CHAIN.c.length, CHAIN.c.digest, CHAIN.c.unsigned, CHAIN.c.seal).where(
-    CHAIN.c.name == sa.bindparam("of")
+END = select(CHAIN.c.length, CHAIN.c.digest, CHAIN.c.unsigned, CHAIN.c.seal).where(
+    CHAIN.c.name == bindparam("of")
 )
 HELD_END = END.with_for_update()
-SET_END = sa.update(CHAIN).where(CHAIN.c.name == sa.bindparam("of"))
+SET_END = update(CHAIN).where(CHAIN.c.name == bindparam("of"))
 CASE_CONTENTS = (
-    sa.select(CASE_FILE.c.name, CASE_FILE.c.sha256, CONTENT.c.bytes)
+    select(CASE_FILE.c.name, CASE_FILE.c.sha256, CONTENT.c.bytes)
     .join_from(CASE_FILE, CONTENT, isouter=True)
     .distinct()
 )

@@ -25,12 +25,8 @@ class LedgerFile:
 
     def __init__(self, path: Path, key: Path | None = None) -> None:
         self.path = path
+        self.name = str(path)
         self._key = key
-
-    @property
-    def name(self) -> str:
-        """Return its path."""
-        return str(self.path)
 
     def key(self, name: str) -> Path:
         """Return where its key lies, whatever name it has."""

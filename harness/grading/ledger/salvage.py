@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
-from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, Seal, SignedRow
+from harness.grading.ledger.chains import KEYS, SIGNED, Chains, Seal, SignedRow
 from harness.grading.ledger.ledger import Ledger, Run
 from harness.grading.ledger.ledger_server import LedgerDatabase
 from harness.grading.ledger.places import LedgerFile, ServerPlace
@@ -63,7 +63,7 @@ class _Damaged:
     ) -> None:
         self.database = database
         self._db = database.connection
-        self._wrong = wrong
+        self.wrong = wrong  # with the file, before anything in it is looked at
         self.version = database.get_stored_version()
         self.checked = checked
         seal = Seal(b"")
@@ -80,10 +80,6 @@ class _Damaged:
                 )
             seal = found
         self.chains = Chains(self._db, seal, place.name)
-
-    def errors(self) -> list[str]:
-        """Return what is wrong with the file before anything in it is looked at."""
-        return [*self._wrong, *self.database.own_errors(_ERRORS)]
 
     def length(self, table: str) -> int | None:
         """Return how many rows a table had; 0 if not counted, None if the count is damaged too."""
@@ -122,9 +118,9 @@ class _Damaged:
         return True
 
     def _plan(self, basis: object) -> tuple[object, ...]:
-        nothing = (None,) * len(PLANNED)
+        nothing = (None,) * len(sql.PLAN)
         with contextlib.suppress(*_UNREADABLE):
-            return tuple(self._db.execute(chains.select_planned(basis)).fetchone() or nothing)
+            return tuple(self._db.execute(sql.PLANNED, {"of": basis}).fetchone() or nothing)
         return nothing
 
     def _find_known_names(self, table: str) -> set[object]:
@@ -210,7 +206,8 @@ def check(location: Path | str, key: Path | None = None) -> tuple[list[str], lis
     """
     place = places.of(location, key)
     with _open(place) as found:
-        wrong = [f"the file is damaged: {text}" for text in found.errors()]
+        errors = (*found.wrong, *found.database.own_errors(_ERRORS))
+        wrong = [f"the file is damaged: {text}" for text in errors]
         facts = [f"{place.name} is a ledger of version {found.version}"]
         rows = {table: len(found.rows(table)) for table in SIGNED}
         facts.append(f"{rows['result']} results, {rows['mark']} marks")
@@ -218,9 +215,9 @@ def check(location: Path | str, key: Path | None = None) -> tuple[list[str], lis
             with found.database.reading():
                 wrong += found.chains.tampering()
         except DBAPIError as error:
-            return facts, [*wrong, f"not all of it can be read: {sqlite_file.original(error)}"]
+            wrong.append(f"not all of it can be read: {sqlite_file.original(error)}")
         except LedgerError as error:
-            return facts, [*wrong, str(error)]
+            wrong.append(str(error))
         return facts, wrong
 
 
@@ -244,7 +241,7 @@ def salvage(
     with _open(place, checked=checked) as found, contextlib.closing(Ledger(new)) as ledger:
         with ledger.naming_errors():
             saved = _Salvage(found, ledger).run()
-        return Salvaged(tuple(saved), ledger.name, ledger.key)
+        return Salvaged(saved, ledger.name, ledger.key)
 
 
 def _refuse_what_exists(place: LedgerFile | ServerPlace) -> None:
@@ -253,10 +250,8 @@ def _refuse_what_exists(place: LedgerFile | ServerPlace) -> None:
         if existing:
             raise UsageError(f"{existing[0]} exists already: nothing is overwritten")
         return
-    with (
-        contextlib.closing(sqlite_file.open_database(place)) as database,
-        database.naming_errors(),
-    ):
+    database = sqlite_file.open_database(place)
+    with contextlib.closing(database), database.naming_errors():
         if database.version():
             raise UsageError(f"{place.name} is a ledger already: nothing is overwritten")
 
@@ -269,13 +264,15 @@ class _Salvage:
         self._rows: dict[str, list[SignedRow]] = {}
         self._lost: dict[str, list[str]] = {}
 
-    def run(self) -> list[Saved]:
+    def run(self) -> tuple[Saved, ...]:
         """Save what can be saved, all in one transaction."""
         for table in SIGNED:
             self._sort(table)
         with self._into.changing():
             self._write()
-        return [Saved(table, len(self._rows[table]), tuple(self._lost[table])) for table in SIGNED]
+        return tuple(
+            Saved(table, len(rows), tuple(self._lost[table])) for table, rows in self._rows.items()
+        )
 
     def _sort(self, table: str) -> None:
         """Part the rows of a table into those that hold and those that do not."""
@@ -326,25 +323,24 @@ class _Salvage:
     def _plan(self) -> set[object]:
         """Record all attempts that were wanted; return their names."""
         wanted = [row.values[1:] for row in self._rows["wanted"]]
-        plans = [dict(zip(("basis", *PLANNED), one, strict=True)) for one in wanted]
+        plans = [dict(zip(("basis", *sql.PLAN), one, strict=True)) for one in wanted]
         self._into.database.insert_new(sql.ATTEMPT, plans)
         return {one[0] for one in wanted}
 
     def _write_results(self, attempts: Set[object]) -> None:
         """Write the results of each attempt from the first on, without a gap."""
-        number, last = (SIGNED["result"].index(name) for name in ("number", "last"))
+        number, last, text = map(SIGNED["result"].index, ("number", "last", "result"))
         numbers: dict[object, set[object]] = {}
         for row in self._rows["result"]:
             numbers.setdefault(row.values[0], set()).add(row.values[number])
-        self._keep(
-            "result",
-            lambda row: (
-                row.values[0] in attempts
-                and set(range(1, int(str(row.values[number])))) <= numbers[row.values[0]]
-            ),
-        )
+
+        def holds(row: SignedRow) -> bool:
+            if row.values[0] not in attempts:
+                return False
+            return set(range(1, int(str(row.values[number])))) <= numbers[row.values[0]]
+
+        self._keep("result", holds)
         self._append("result")
-        text = SIGNED["result"].index("result")
         for row in self._rows["result"]:
             if row.values[last] or row.values[text] == sql.WITHDRAWN:
                 state = "done" if row.values[last] else "waiting"

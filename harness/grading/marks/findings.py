@@ -51,10 +51,8 @@ def common_errors(
     errors = []
     for members in explained.values():
         keys = tuple(key for key, _ in members)
-        answers = sorted(
-            _answers({key: failed[key] for key in keys}),
-            key=lambda one: (one.example.reply is None, -len(one.keys)),
-        )
+        answers = list(_answers({key: failed[key] for key in keys}))
+        answers.sort(key=lambda one: (one.example.reply is None, -len(one.keys)))
         errors.append(CommonError(members[0][1], keys, tuple(answers)))
     unexplained = {  # those in which something failed that no mistake of the bank explains
         one.submission.key: failed[one.submission.key]
@@ -306,9 +304,8 @@ def _oracle_remarks(
         return
     best = sorted(rest, reverse=True)[max(ceil(len(met) * _QUARTER), _STRONG) - 1]
     strong = [row.tests[test.key] for row, share in zip(met, rest, strict=True) if share >= best]
-    wrong = Counter(
-        quote(each.reply) for each in strong if not each.passed and each.reply is not None
-    )
+    failed = (each.reply for each in strong if not each.passed and each.reply is not None)
+    wrong = Counter(map(quote, failed))
     answer, count = next(iter(wrong.most_common(1)), ("", 0))
     if 2 * count > len(strong):
         expected = in_a_sentence(test.step.pattern)

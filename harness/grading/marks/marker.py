@@ -53,24 +53,26 @@ def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
         for kind in KINDS
         if (total := sum(pair.kind == kind for pair in passed))
     )
-    told = f"{_example(lost[0])} Failed: {kinds}."
+    kind, test, image = lost[0]
+    told = (
+        f"{test.attempt.case}:{test.step.line}, '{test.step.command}', was answered right. Its"
+        f" variant ({_WORDS[kind]}: '{image.step.command}') expected"
+        f" {in_a_sentence(image.step.pattern)}; the reply was {marking.quote(image.reply)}."
+        f" Failed: {kinds}."
+    )
     return Suspicion(count, len(passed), len(lost), likely, told)
 
 
 def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
     """Yield the public tests with each of their images."""
-    found = list(marking.tests(attempts))
-    originals = {
-        (one.attempt.case, one.step.line): one for one in found if _is(one, records.PUBLIC)
-    }
-    for image in (one for one in found if _is(one, records.IMAGE) and not _was_cut_off(one)):
+    judged = [one for one in marking.tests(attempts) if one.passed is not None]
+    public = (one for one in judged if one.attempt.kind == records.PUBLIC)
+    originals = {(one.attempt.case, one.step.line): one for one in public}
+    for image in (one for one in judged if one.attempt.kind == records.IMAGE):
         kind, line = origin(image.step)
-        if (test := originals.get((image.attempt.case, line))) is not None:
+        test = originals.get((image.attempt.case, line))
+        if test is not None and not _was_cut_off(image):
             yield VariantPair(kind, test, image)
-
-
-def _is(test: marking.TestResult, kind: str) -> bool:
-    return test.attempt.kind == kind and test.passed is not None
 
 
 def _was_cut_off(image: marking.TestResult) -> bool:
@@ -91,14 +93,10 @@ def chance(pairs: Iterable[VariantPair]) -> float:
     for pair in pairs:
         if pair.kind != ORDER:
             tables.setdefault(pair.kind, []).append(pair)
-    chances = (
-        fisher(
-            sum(not pair.test.passed for pair in table),
-            sum(not pair.image.passed for pair in table),
-            len(table),
-        )
-        for table in tables.values()
-    )
+    chances = []
+    for table in tables.values():
+        failed = sum(not pair.test.passed for pair in table)
+        chances.append(fisher(failed, sum(not pair.image.passed for pair in table), len(table)))
     return max(chances, default=1.0)
 
 
@@ -113,19 +111,6 @@ def fisher(first: int, second: int, size: int) -> float:
     drawn = first + second
     ways = sum(comb(size, k) * comb(size, drawn - k) for k in range(second, min(drawn, size) + 1))
     return ways / comb(2 * size, drawn)
-
-
-# --- the words ---------------------------------------------------------------------------------
-
-
-def _example(pair: VariantPair) -> str:
-    step, image = pair.test.step, pair.image.step
-    wanted = in_a_sentence(image.pattern)
-    return (
-        f"{pair.test.attempt.case}:{step.line}, '{step.command}', was answered right. Its variant"
-        f" ({_WORDS[pair.kind]}: '{image.command}') expected {wanted};"
-        f" the reply was {marking.quote(pair.image.reply)}."
-    )
 
 
 _WORDS = {

@@ -105,9 +105,8 @@ def find_tested(
 
 def list_tests(part: MarkPart, case: CaseFile) -> list[Step]:
     """Return the tests of a case file that a part hangs on, whatever weight they have."""
-    return [
-        step for step in case.steps if step.is_test and is_reliable(step) and is_meant(part, step)
-    ]
+    reliable = (step for step in case.steps if step.is_test and is_reliable(step))
+    return [step for step in reliable if is_meant(part, step)]
 
 
 # --- late --------------------------------------------------------------------------------------
@@ -222,24 +221,22 @@ def _part(
     if part.judged_by == _FILES:
         score = _files(assignment, submission)
     elif asked or part.name in part_names:
-        found = [
-            (one, weight(part, one.names)) for one in tests(asked) if is_meant(part, one.step)
-        ]
-        judged = [(one, counts) for one, counts in found if one.passed is not None and counts]
+        met = [(one, weight(part, one.names)) for one in tests(asked) if is_meant(part, one.step)]
+        judged = [(one, counts) for one, counts in met if one.passed is not None and counts]
         reached = sum((counts for one, counts in judged if one.passed), _NOTHING)
         whole = sum((counts for _, counts in judged), _NOTHING)
         passed = sum(bool(one.passed) for one, _ in judged)
-        unsure = sum(one.unsure for one, counts in found if counts)
+        unsure = sum(one.unsure for one, counts in met if counts)
         reason = f"{passed} of {number_of(len(judged), 'test')} passed"
         if any(counts != 1 for _, counts in judged):
             reason += f", by weight {decimal(reached)} of {decimal(whole)}"
         if part.rule == "all" and reached < whole:
             reason += "; all must be"
         complete = bool(asked) and all(map(_is_known, asked)) and not unsure
-        left_out = sum(one.passed is not None and not counts for one, counts in found)
+        left_out = sum(one.passed is not None and not counts for one, counts in met)
         if left_out:
             reason += f"; {left_out} left out by weight 0"
-        reasons = [reason, *_remarks([one for one, _ in found], unsure)]
+        reasons = [reason, *_remarks([one for one, _ in met], unsure)]
         score = _Score(reached, whole, "; ".join(reasons), complete)
     else:
         score = _Score(_NOTHING, _NOTHING, f"there are no {part.judged_by} tests in this grading")

@@ -119,7 +119,8 @@ def _steps(
     again = compute_marks(new.submission)
     yield _RegradingStep(again, SUBMISSION, _submission(old.submission, new.submission))
     today = {_key(one): one for one in own(new.attempts)}
-    other = _program(old.submission) != _program(new.submission)
+    programs = [(one.sha256, one.root, one.kept) for one in (old.submission, new.submission)]
+    other = programs[0] != programs[1]
     for key in sorted(attempts.keys() | today.keys()):
         before, after = attempts.pop(key, None), today.get(key)
         attempts |= {key: after} if after else {}
@@ -134,10 +135,6 @@ def _steps(
 
 def _key(attempt: Attempt) -> tuple[str, str]:
     return attempt.kind, attempt.case
-
-
-def _program(submission: Submission) -> tuple[str, str, tuple[str, ...]]:
-    return submission.sha256, submission.root, submission.kept
 
 
 # --- why ---------------------------------------------------------------------------------------
@@ -156,9 +153,8 @@ def _rules(old: Marks, new: Marks) -> str:
         elif part.points != before[name].points:
             said.append(f"{name!r} is marked by another rule or other weights")
     if new.deduction_reason != old.deduction_reason:
-        said.append(
-            f"the late penalty is {decimal(new.deduction)} instead of {decimal(old.deduction)}"
-        )
+        late = f"{decimal(new.deduction)} instead of {decimal(old.deduction)}"
+        said.append(f"the late penalty is {late}")
     return f"the assignment has changed: {'; '.join(said) or 'its rules'}"
 
 
@@ -180,7 +176,8 @@ def _reasons(
     if before is None or after is None:
         yield CASES, "it is new" if before is None else "it is no longer there"
         return
-    for when, attempt in (("before", before), ("now", after)):
+    both = (("before", before), ("now", after))
+    for when, attempt in both:
         yield HARNESS, attempt.fault and f"harness error {when}: {attempt.fault}"
     old, new = before.result, after.result
     yield CASES, _cases(old.case, new.case) if old and new else ""
@@ -188,11 +185,7 @@ def _reasons(
     was, is_ = (one.build is None or one.build.ok for one in (before, after))
     if was != is_:
         yield ENGINE, f"the same files {'can' if is_ else 'cannot'} be built now"
-    near = [
-        f"{when} it {attempt.near_limit}"
-        for when, attempt in (("before", before), ("now", after))
-        if attempt.near_limit
-    ]
+    near = [f"{when} it {attempt.near_limit}" for when, attempt in both if attempt.near_limit]
     yield LIMIT, f"a limit is near: {', '.join(near)}" if near else ""
     if old is None or new is None:
         yield ENGINE, "it was not run both times"

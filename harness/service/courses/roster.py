@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.grading.ingest.names import key_of_group_with_digest, key_with_digest, safe
+from harness.grading.ingest.names import safe, with_digest
 from harness.grading.records import Student, StudentSubmissions
 from harness.service.courses import roster_files
 from harness.service.courses.roster_files import ListedStudent, RosterFile
@@ -85,7 +85,7 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         # the course has it. Known students keep theirs.
         key = one.student.key
         if key.casefold() in used:
-            key = key_with_digest(one.roster_id)
+            key = with_digest(one.roster_id)
         listed = one._replace(student=one.student._replace(key=key))
         taken.append(_take_one(act, course, listed, known.members))
     present = courses.students(act.db, course)
@@ -337,7 +337,7 @@ def give_keys_of_groups(
     for name in sorted(asked, key=lambda one: (one not in keys, one)):  # known ones keep theirs
         key = keys.get(name) or asked[name] or ""
         is_free = used.get(key.casefold(), name) == name
-        keys[name] = key if is_free else key_of_group_with_digest(name)
+        keys[name] = key if is_free else with_digest(name, is_group=True)
         used[keys[name].casefold()] = name
     return [one._replace(team=keys[one.group]) if one.team else one for one in listed_students]
 

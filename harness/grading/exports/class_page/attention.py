@@ -17,7 +17,7 @@ from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.html.parts import NOTHING
 from harness.report.html.templates import macro, render
-from harness.text import count_rest, number_of, one_line
+from harness.text import count_rest, number_of, one_line, some
 
 _EXPECTED, _ANSWER = 60, 40  # characters
 _ANSWERS = 3  # wrong ones that are named, of a test
@@ -48,34 +48,24 @@ def suspects_section(overview: ClassOverview) -> Markup | str:
             "place": places.test(key),
             "address": places.line(*key),
             "expected": one_line(expected.get(key, ""), _EXPECTED),
-            "answers": _answers(wrong[key]),
+            "answers": some((f"{a} × {n}" for a, n in wrong[key].most_common()), _ANSWERS),
         }
         for item, key in zip(items, keys, strict=True)
     ]
-    # Of each line of a case file that is a test: its name and that of its row.
-    names: dict[tuple[str, str], dict[int, tuple[str, str]]] = {key: {} for key in cases}
-    for key in keys:
-        if key[:2] in names:
-            names[key[:2]][key[2]] = (places.line(*key), places.test(key))
+    tests = {key: (places.line(*key), places.test(key)) for key in keys}
     texts = [
         {
             "kind": kind,
             "case": case,
-            "count": len(found),
-            "lines": [
-                (line, *found.get(number, ("", "")))
-                for number, line in enumerate(cases[kind, case].lines, 1)
+            "count": sum(key[:2] == (kind, case) for key in keys),
+            "lines": [  # with the names of the line and of the test's row, if it is a test
+                (line, *tests.get((kind, case, number), ("", "")))
+                for number, line in enumerate(file.lines, 1)
             ],
         }
-        for (kind, case), found in names.items()
+        for (kind, case), file in cases.items()
     ]
     return render("grading/exports/class_page/trial.html", rows=rows, texts=texts)
-
-
-def _answers(answers: Counter[str]) -> str:
-    listed = [f"{answer} × {count}" for answer, count in answers.most_common(_ANSWERS)]
-    left = len(answers) - len(listed)
-    return ", ".join(listed) + count_rest(left, " and {} more")
 
 
 # --- The first section for the teacher: shared problems, withheld marks, doubts ------------------
@@ -93,15 +83,14 @@ def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     result = overview.result
     withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
     refused = ((one, one.submission.refused) for one in result.graded if one.submission.refused)
+    overrides = _list_overrides(result)
     # They know the answers by heart.
     suspected = [(link_names(one), one.suspicion) for one in result.graded if one.suspicion]
     found = (
         *_concerns(result),
         _listing("w", "withheld: it is nowhere written as a number", "mark", _lines(withheld)),
         _listing("w", "without a mark yet", "student", map(str, result.unmarked)),
-        _listing(
-            "w", "given by a person instead of the computed one", "mark", _list_overrides(result)
-        ),
+        _listing("w", "given by a person instead of the computed one", "mark", overrides),
         _listing("w", "of the harness, which cost no marks", "error", _attempts(result, "fault")),
         _draw("suspicions", suspected) if suspected else NOTHING,
         _audit_point(result),

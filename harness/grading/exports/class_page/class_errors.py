@@ -1,12 +1,10 @@
 """Errors of the class: a card for each, with a board and a sentence to say in the lecture."""
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from markupsafe import Markup
 
 from harness.grading.exports.class_page import parts
-from harness.grading.exports.exporters import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome
@@ -28,20 +26,15 @@ _LOOKED = 8  # answers among which the example is chosen
 class _Example:
     """A wrong answer, with its board and reason."""
 
-    def __init__(
-        self, answer: WrongAnswers, summaries: Mapping[str, Sequence[CaseSummary]]
-    ) -> None:
+    def __init__(self, answer: WrongAnswers, overview: parts.ClassOverview) -> None:
         self.answer, self.test = answer, answer.example
-        listed = summaries.get(answer.keys[0], ())
+        listed = overview.summaries.get(answer.keys[0], ())
         views = (each.view for each in listed if each.attempt is self.test.attempt)
         self.view = view = next(views, None)
         result = self.test.attempt.result
         assert result is not None
-        here = (
-            one
-            for one in result.outcomes
-            if result.case.steps[one.step].line == self.test.step.line
-        )
+        steps, line = result.case.steps, self.test.step.line
+        here = (one for one in result.outcomes if steps[one.step].line == line)
         self.outcome: Outcome | None = next(here, None)
         self.index = self.outcome.step if self.outcome else -1
         self.because = view.reasons.get(self.index, "") if view else ""
@@ -108,8 +101,8 @@ def section(overview: parts.ClassOverview) -> Markup | str:
     return render(
         "grading/exports/class_page/errors.html",
         graded=len(overview.graded),
-        cards=[_card(one, overview) for one in found[:cut]],
-        lines=[_line(one, overview) for one in found[cut:]],
+        cards=[_describe(one, overview, in_full=True) for one in found[:cut]],
+        lines=[_describe(one, overview, in_full=False) for one in found[cut:]],
     )
 
 
@@ -118,55 +111,42 @@ def has_boards(overview: parts.ClassOverview) -> bool:
     return any(one.view.boards for listed in overview.summaries.values() for one in listed)
 
 
-def _card(error: CommonError, overview: parts.ClassOverview) -> dict[str, object]:
-    found = [_Example(answer, overview.summaries) for answer in error.answers[:_LOOKED]]
+def _describe(
+    error: CommonError, overview: parts.ClassOverview, *, in_full: bool
+) -> dict[str, object]:
+    """Return what there is to be said of an error; ``in_full``: with its best example."""
+    answers = error.answers[: _LOOKED if in_full else 1]
+    found = [_Example(answer, overview) for answer in answers]
     example = min(found, key=lambda each: each.rank, default=None)
-    shown = _about(error, overview, example, example)
-    if example is None:
-        return shown | {"board": ""}
+    if error.diagnosis:
+        heading = error.diagnosis.reasons[:1].upper() + error.diagnosis.reasons[1:]
+    else:
+        assert example is not None
+        heading = example.heading
+    names = []
+    for key in error.keys[:_NAMED]:
+        graded, anchor = overview.graded[key], ""
+        if in_full and example and key in example.answer.keys:
+            anchor = parts.test_anchor(graded, example.test.key, example.test.verdict)
+        names.append((parts.evidence_address(graded, anchor), parts.format_students(graded)))
+    told: dict[str, object] = {
+        "title": one_line(heading, _HEADING),
+        "example": example,
+        "board": "",
+        "count": len(error.keys),
+        "names": names,
+        "rest": count_rest(len(error.keys) - _NAMED, " and {} more"),
+    }
+    if example is None or not in_full:
+        return told
     right, came = example.words
-    return shown | {
+    return told | {
         "board": example.board(),
         "right": right or example.expected,
         "came": came or example.got,
         "is_code": not (right and came),
         "place": _place(error, example),
         "sentence": _sentence(error, example),
-    }
-
-
-def _line(error: CommonError, overview: parts.ClassOverview) -> dict[str, object]:
-    example = _Example(error.answers[0], overview.summaries) if error.answers else None
-    return _about(error, overview, example, None)
-
-
-def _about(
-    error: CommonError,
-    overview: parts.ClassOverview,
-    example: _Example | None,
-    linked_example: _Example | None,
-) -> dict[str, object]:
-    """Return what a card and a line both have; names lead to the ``linked_example``, if any."""
-    if error.diagnosis:
-        heading = error.diagnosis.reasons[:1].upper() + error.diagnosis.reasons[1:]
-    else:
-        assert example is not None
-        heading = example.heading
-    failed = linked_example.answer.keys if linked_example else ()
-    names = []
-    for key in error.keys[:_NAMED]:
-        graded, anchor = overview.graded[key], ""
-        if linked_example and key in failed:
-            anchor = parts.test_anchor(
-                graded, linked_example.test.key, linked_example.test.verdict
-            )
-        names.append((parts.evidence_address(graded, anchor), parts.format_students(graded)))
-    return {
-        "title": one_line(heading, _HEADING),
-        "example": example,
-        "count": len(error.keys),
-        "names": names,
-        "rest": count_rest(len(error.keys) - _NAMED, " and {} more"),
     }
 
 

@@ -1,6 +1,6 @@
 """The page about a class: what to look at first, then marks, tests and submissions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby
 from statistics import mean, median
@@ -8,7 +8,7 @@ from statistics import mean, median
 from markupsafe import Markup
 
 from harness.grading.exports.class_page import attention, class_errors, parts
-from harness.grading.exports.exporters import CaseSummary, Files, Material, as_file
+from harness.grading.exports.exporters import Files, Material, Summaries, as_file
 from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import TestResult
 from harness.grading.records import IMAGE, ClassResult, Graded, decimal
@@ -164,14 +164,8 @@ def files(material: Material) -> Files:
     yield parts.PAGE, as_file(class_page(material.result, material.notes, material.summaries))
 
 
-def class_page(
-    result: ClassResult, notes: Sequence[str], summaries: Mapping[str, Sequence[CaseSummary]]
-) -> Iterator[str]:
-    """Yield the page.
-
-    ``notes``: what is to be said of the sheets that were filled in. ``summaries``: the result
-    of the case files, by submission.
-    """
+def class_page(result: ClassResult, notes: Sequence[str], summaries: Summaries) -> Iterator[str]:
+    """Yield the page; ``notes``: what is to be said of the sheets that were filled in."""
     result = result.as_people_count()
     known = parts.ClassOverview(result, summaries)
     points = attention.points(known, notes)

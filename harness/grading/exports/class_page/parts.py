@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from markupsafe import Markup
 
-from harness.grading.exports.exporters import CaseSummary
+from harness.grading.exports.exporters import Summaries
 from harness.grading.exports.showing import STATIC
 from harness.grading.exports.summary import list_parts
 from harness.grading.marks.findings import likes
@@ -94,9 +94,7 @@ class ClassOverview:
     those that have none yet; ``places``, on the page.
     """
 
-    def __init__(
-        self, result: ClassResult, summaries: Mapping[str, Sequence[CaseSummary]]
-    ) -> None:
+    def __init__(self, result: ClassResult, summaries: Summaries) -> None:
         self.result, self.summaries = result, summaries
         self.graded: Mapping[str, Graded] = {one.submission.key: one for one in result.graded}
         self.tests: Mapping[str, Sequence[TestResult]] = {
