@@ -19,7 +19,7 @@ from typing import NamedTuple
 from harness.assignments import workspace
 from harness.assignments.assignment import Assignment, specification_of
 from harness.errors import UsageError
-from harness.grading.attempts.orders import GradingContext, bench_of
+from harness.grading.attempts.orders import GradingContext, unit_runner_of
 from harness.grading.records import Submission, decimal
 from harness.match import pages
 from harness.match.game import Arbiter
@@ -121,7 +121,7 @@ def _players(
     open_: ExitStack,
 ) -> Iterator[Player]:
     """Yield a player for each submission, which lies unpacked and built until ``open_`` ends."""
-    bench = open_.enter_context(closing(bench_of(context, context.assignment.box)))
+    runner = open_.enter_context(closing(unit_runner_of(context, context.assignment.box)))
     by_key = {unit.submission.key: unit for unit in units}
     for one in competitors(submissions):
         name = ", ".join(student.name or student.key for student in one.students) or one.key
@@ -130,7 +130,7 @@ def _players(
             continue
         unit = by_key[one.key]
         archive = Path(unit.submission.path)
-        furnished = bench.furnish(archive, one.root, one.kept, unit.build, lambda _: None)
+        furnished = runner.furnish(archive, one.root, one.kept, unit.build, lambda _: None)
         room, built = open_.enter_context(furnished)
         if built and not built.ok:
             yield Player(name, "", absent=built.message)

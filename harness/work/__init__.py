@@ -7,7 +7,7 @@ the whole interface: nothing else passes between the two processes.
 
 * ``records``: what passes, and results as they are kept; ``canonical_json``: how it is written,
   and checked on reading;
-* ``bench``: a submission built, and asked one case file after the other;
+* ``unit_runner``: a submission built, and asked one case file after the other;
 * ``unit_worker``: the process, and the files that units name by their SHA-256;
 * ``crew``: such processes seen from the one that hands units out; ``machine``: how they share the
   machine.

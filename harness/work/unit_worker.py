@@ -22,8 +22,8 @@ from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, PostponedError, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records
-from harness.work.bench import UnitRunner
 from harness.work.machine import die_with_parent
+from harness.work.unit_runner import UnitRunner
 
 
 class MissingBytesError(HarnessError):
@@ -145,13 +145,13 @@ class UnitWorker:
         self._proven = proven
         self._room = tempfile.TemporaryDirectory(prefix="gtp-harness-work-", dir=room)
         Path(self._room.name).chmod(0o711)  # as root, engines run as somebody else
-        self._bench: UnitRunner | None = None
-        self._bench_is_for: object = None  # what units must have in common to be run on it
+        self._runner: UnitRunner | None = None
+        self._runner_is_for: object = None  # what units must have in common to be run on it
 
     def close(self) -> None:
         """End the box server, and remove what was laid out."""
-        if self._bench:
-            self._bench.close()
+        if self._runner:
+            self._runner.close()
         self._room.cleanup()
 
     def do(self, unit: records.WorkUnit, say: Say, ask: Ask | None = None) -> records.UnitFinished:
@@ -162,9 +162,9 @@ class UnitWorker:
         case_under_way, submission = _CaseUnderWay(say, ask), unit.submission
         short = ShortLimits(unit.hung, unit.patient, alone=unit.alone)
         try:
-            bench = self._bench_for(unit)
+            runner = self._runner_for(unit)
             archive, kept = self._files.archive(submission), submission.kept
-            furnished = bench.furnish(archive, submission.root, kept, unit.build, say)
+            furnished = runner.furnish(archive, submission.root, kept, unit.build, say)
             with furnished as (room, built):
                 ends = time.monotonic() + unit.budget - unit.spent  # of the budget
                 for index, case in enumerate(unit.cases):
@@ -173,7 +173,7 @@ class UnitWorker:
                     short.begin_file(is_image=case.is_image, may_go_on=case_under_way.may_go_on)
                     say(records.CaseStarted(case.basis))
                     if built and not built.ok:
-                        say(bench.nothing(case.basis))
+                        say(runner.nothing(case.basis))
                         continue
                     patience = HangPolicy(short, case_under_way.hangs, case_under_way.note_hang)
                     # What a case file names is gone afterwards: it may be secret.
@@ -181,11 +181,11 @@ class UnitWorker:
                         Path(beside).chmod(0o711)  # as root, engines run as somebody else
                         content, path = self._files.case(case, Path(beside))
                         read_case = casefile.parse(content, str(path))
-                        event = bench.attempt(
+                        event = runner.attempt(
                             case.basis, read_case, room, ends, patience, case_under_way.on_test
                         )
                         say(event)
-                    ends += bench.explaining
+                    ends += runner.explaining
                     if isinstance(event, records.AttemptFinished) and event.figures.pace:
                         # An engine computed longer here than on the reference machine.
                         ends += event.figures.cpu * (event.figures.pace - 1.0)
@@ -199,15 +199,15 @@ class UnitWorker:
         say(ended)
         return ended
 
-    def _bench_for(self, unit: records.WorkUnit) -> UnitRunner:
-        """Return the bench of the unit before if this one is run in the same way, or a new one."""
+    def _runner_for(self, unit: records.WorkUnit) -> UnitRunner:
+        """Return the runner of the unit before if this one is run in the same way, or another."""
         alike = unit._replace(
             submission=None, build="", cases=(), spent=0.0, hung=(), patient=(), why=""  # type: ignore[arg-type]
         )  # fmt: skip
-        if self._bench and self._bench_is_for == alike:
-            return self._bench
-        if self._bench:
-            self._bench.close()
+        if self._runner and self._runner_is_for == alike:
+            return self._runner
+        if self._runner:
+            self._runner.close()
         room = Path(tempfile.mkdtemp(dir=self._room.name))  # no file of another one is there
         found = find(str(self._files.folder(unit.assignment, room)))
         assignment = found._replace(python=unit.environment.python)
@@ -218,12 +218,12 @@ class UnitWorker:
         if level != "off":
             is_proven = level == self._proven
             sandbox = Sandbox(level, box, hidden, (), properties, is_proven=is_proven)
-        self._bench = UnitRunner(
+        self._runner = UnitRunner(
             assignment, overlay, sandbox, unit.limits,
             alone=unit.alone, budget=unit.budget, pace=unit.pace,
         )  # fmt: skip
-        self._bench_is_for = alike
-        return self._bench
+        self._runner_is_for = alike
+        return self._runner
 
 
 class _CaseUnderWay:

@@ -152,7 +152,7 @@ def search(monkeypatch, tmp_path):
 
     def search(built: Build | None) -> tuple[Audited, dict[str, str]]:
         bench = SimpleNamespace(furnish=lambda *_: nullcontext((tmp_path, built)))
-        monkeypatch.setattr(wrong_answers, "bench_of", lambda *_: bench)
+        monkeypatch.setattr(wrong_answers, "unit_runner_of", lambda *_: bench)
         grading = GradingContext(assignments.find("go-scoring"), None, "off", (), 0.0, 1)
         unit = unit_of("ada", path=str(tmp_path / "a.tgz"))
         return wrong_answers.Looker(grading, seconds=600.0).look(unit, lambda *_: None)

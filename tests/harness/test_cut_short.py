@@ -31,9 +31,9 @@ from harness.running import jobs
 from harness.running.file_runner import RunContext, _FileRun, not_run
 from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit
 from harness.work import canonical_json
-from harness.work.bench import UnitRunner
 from harness.work.fairness import Evidence, TimeRules
 from harness.work.records import UnitCase, WorkUnit
+from harness.work.unit_runner import UnitRunner
 from oracle.command_properties import STANDARD
 from tests.harness.made_attempts import unit_of
 from tests.harness.silent_process import SilentProcess
@@ -280,8 +280,8 @@ class PaperOrders:
         limits = ASSIGNMENT.limits
         bench = UnitRunner(ASSIGNMENT, None, None, limits, alone=self._alone, budget=1800.0)
         with (
-            mock.patch("harness.work.bench.run_file", lambda *_: result),
-            mock.patch("harness.work.bench.explain_silence", lambda result, _: result),
+            mock.patch("harness.work.unit_runner.run_file", lambda *_: result),
+            mock.patch("harness.work.unit_runner.explain_silence", lambda result, _: result),
         ):
             return bench.attempt(own.basis, case, Path("/nowhere"), inf, HangPolicy())
 

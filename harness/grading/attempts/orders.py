@@ -17,9 +17,9 @@ from harness.options import BoxLimits
 from harness.records import CaseFile
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, unit_worker
-from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Level, Sha256
 from harness.work.crew import Crew, Ends
+from harness.work.unit_runner import UnitRunner
 
 
 class GradingListener:
@@ -263,8 +263,8 @@ def sandbox_of(context: GradingContext, box: BoxLimits) -> Sandbox | None:
     return Sandbox(context.sandbox, box, context.hidden, (), context.assignment.command_properties)
 
 
-def bench_of(context: GradingContext, box: BoxLimits) -> UnitRunner:
-    """Return a bench in this process; raises as :func:`sandbox_of`."""
+def unit_runner_of(context: GradingContext, box: BoxLimits) -> UnitRunner:
+    """Return a runner of submissions in this process; raises as :func:`sandbox_of`."""
     sandbox, own = sandbox_of(context, box), context.assignment
     return UnitRunner(
         own, context.overlay, sandbox, own.limits, alone=False, budget=context.budget

@@ -20,7 +20,7 @@ from harness.fuzzing.findings import FuzzFinding, write
 from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.attempts.orders import GradingContext, bench_of
+from harness.grading.attempts.orders import GradingContext, unit_runner_of
 from harness.grading.records import Audited, WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs
@@ -41,13 +41,13 @@ class Looker:
         # by the clock, and what was found is asked again with all limits.
         box = context.assignment.box._replace(cpu=0.0)
         # Of two sandboxes in turn: the next process starts while the last one is asked.
-        self._benches = [bench_of(context, box) for _ in range(2)]
+        self._runners = [unit_runner_of(context, box) for _ in range(2)]
         self._parent = os.getpid()
 
     def close(self) -> None:
         """End this process's box servers."""
-        for bench in self._benches:
-            bench.close()
+        for runner in self._runners:
+            runner.close()
 
     def look(self, unit: WorkUnit, note: jobs.Note) -> tuple[Audited, dict[str, str]]:
         """Look at one submission for as long as there is time.
@@ -58,7 +58,7 @@ class Looker:
         die_with_parent(self._parent)
         own = unit.submission
         nothing = Audited(own.key, unit.build, self._seconds, 0, 0, ())
-        furnished = self._benches[0].furnish(Path(own.path), own.root, own.kept, unit.build, note)
+        furnished = self._runners[0].furnish(Path(own.path), own.root, own.kept, unit.build, note)
         with furnished as (room, built):
             if built and not built.ok:
                 return nothing._replace(trouble=built.message), {}
@@ -74,7 +74,7 @@ class Looker:
         command, home = self._assignment.start(room)
         place = Path(home) if home else folder
         case, shown = CaseFile(str(folder / "script.gtp"), (), ()), (str(folder / BOARDS),)
-        turns = cycle(self._benches)
+        turns = cycle(self._runners)
         program = Piped(
             shlex.split(command),
             lambda: next(turns).launcher(case, room, shown),

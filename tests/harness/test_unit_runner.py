@@ -18,8 +18,7 @@ from harness.records import Build, FileResult, Outcome, Verdict
 from harness.running.hangs import HangPolicy
 from harness.signals import SIGKILL
 from harness.specifications import EVERYONES
-from harness.work import bench, fairness, unit_worker
-from harness.work.bench import UnitRunner
+from harness.work import fairness, unit_runner, unit_worker
 from harness.work.records import (
     AttemptFinished,
     CaseStarted,
@@ -34,6 +33,7 @@ from harness.work.records import (
     UnitSubmission,
     WorkUnit,
 )
+from harness.work.unit_runner import UnitRunner
 from harness.work.unit_worker import UnitWorker
 
 LIMITS = Limits(timeout=3.0, startup=7.0, file=50.0)
@@ -116,7 +116,7 @@ def attempt(runner: UnitRunner, room: Path, result: object, monkeypatch: Any, **
             raise result
         return result
 
-    monkeypatch.setattr(bench, "run_file", run_file)
+    monkeypatch.setattr(unit_runner, "run_file", run_file)
     said = runner.attempt("basis", CASE, room, 123.0, more.pop("patience", HangPolicy()))
     ((case, setting),) = asked
     assert case is CASE
@@ -221,8 +221,8 @@ def test_who_was_killed_by_nobody_known_is_late(status, cause, late, told, tmp_p
         gauge.end(SimpleNamespace(status=lambda: 0, find_end_cause=lambda: None))
         return make_result(Verdict.PASSED)
 
-    monkeypatch.setattr(bench, "run_file", run_file)
-    monkeypatch.setattr(bench.launch, "PlainLauncher", Launcher)
+    monkeypatch.setattr(unit_runner, "run_file", run_file)
+    monkeypatch.setattr(unit_runner.launch, "PlainLauncher", Launcher)
     patience = HangPolicy()
     patience.late = late
     said = make_runner().attempt("b", CASE, tmp_path, 9.0, patience)
