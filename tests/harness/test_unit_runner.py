@@ -317,7 +317,7 @@ def test_a_unit_is_done_case_by_case(worker, monkeypatch):
     monkeypatch.setattr(unit_worker, "time", SimpleNamespace(monotonic=lambda: 1000.0))
     said: list[Any] = []
     assert worker.do(make_unit(), said.append) == UnitFinished()
-    handed, *asked = worker._bench.asked
+    handed, *asked = worker._runner.asked
     assert handed == (Path("ada.tgz"), "go/", ("a.py",), "of ada")
     assert asked == [
         ("a", "a.gtp", Path("/room"), 1070.0),
