@@ -21,7 +21,6 @@ from typing import Any, NewType, NoReturn, TypeVar, Union, get_args, get_origin,
 from harness import clock_changes
 from harness.errors import UsageError
 from harness.options import SANDBOXES
-from harness.records import Failure
 
 Record = TypeVar("Record")
 
@@ -29,12 +28,8 @@ Sha256 = NewType("Sha256", str)  # 64 hexadecimal digits
 Name = NewType("Name", str)  # of a file below a folder, with / between its parts
 Level = NewType("Level", str)  # one of harness.options.SANDBOXES
 
-_FORMERLY = {  # what fields were called in ledgers of before
-    Failure: {"message": "text"},  # the whole sentence, its limit in it
-}
-_TEXTS: dict[
-    Any, tuple[Callable[[Any], str], Callable[[str], Any]]
-] = {  # of the types that are written as text
+# Types that are written as text.
+_TEXTS: dict[Any, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
     Fraction: (str, Fraction),
     datetime.datetime: (clock_changes.write, clock_changes.read_figures),
 }
@@ -125,10 +120,7 @@ class TypedReader:
 
     def _record(self, kind: Any) -> Callable[[Any], Any]:
         reads = {name: self.of(type_) for name, type_ in get_type_hints(kind).items()}
-        today = {**{name: name for name in reads}, **_FORMERLY.get(kind, {})}
-        return lambda plain: kind(
-            **{today[name]: reads[today[name]](part) for name, part in plain.items()}
-        )
+        return lambda plain: kind(**{name: reads[name](part) for name, part in plain.items()})
 
     def _atom(self, kind: Any) -> Callable[[Any], Any]:
         if get_origin(kind) is frozenset:
