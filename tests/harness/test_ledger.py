@@ -480,14 +480,6 @@ def test_what_an_engine_says_is_stored_as_it_is(said):
     assert kept.failures == (failure,)
 
 
-def test_a_failure_of_an_older_ledger_is_read():
-    old = '{"computed":0.0,"kind":"memory","message":"It used 2 GiB.","reason":"","step":3}'
-    read = canonical_json.loads(Failure, old)
-    assert read == Failure(FailureKind.MEMORY, "It used 2 GiB.", 3)
-    assert read.message == "It used 2 GiB."
-    assert canonical_json.loads(Failure, canonical_json.dumps(read)) == read
-
-
 @given(st.lists(st.one_of(st.none(), REPLIES)), st.floats(0.1, 9))
 def test_a_stored_result_comes_back_with_its_times(replies, seconds):
     result = result_of(replies, "/tmp/x", seconds)
