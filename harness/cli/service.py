@@ -96,11 +96,11 @@ def _check(settings: Settings) -> int:
 
 def _serve(settings: Settings) -> int:
     from harness.service import processes, serving
-    from harness.service.people import mail_server, oidc
+    from harness.service.people import mails, oidc
 
     data_folder.keep_files_private()
     own_names(settings)
-    mail_server.server(settings)  # what cannot be read is told now, and not when a mail waits
+    mails.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
     pruning.read(settings.keep)
     with processes.open_socket(settings.host, settings.port) as open_socket:

@@ -26,10 +26,8 @@ from harness.service.pages import (
     assignment,
     course,
     gradings,
-    new_assignment,
     private_cases,
     roster,
-    student,
     submission,
     suites,
 )
@@ -79,9 +77,9 @@ def show_cluster(context: access.Context) -> Response:
 # --- The application -----------------------------------------------------------------------------
 
 ROUTES = (
-    *(account.ROUTES, course.ROUTES, new_assignment.ROUTES),
+    *(account.ROUTES, course.ROUTES),
     *(assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, suites.ROUTES),
+    *(roster.ROUTES, private_cases.ROUTES, suites.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
     *(marks.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
     *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, people.STUDENT_ROUTES),

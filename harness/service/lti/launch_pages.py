@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from harness.errors import UsageError
 from harness.network import origin_of
 from harness.service import monitoring
-from harness.service.lti import members, messages, platforms
+from harness.service.lti import linked_courses, messages, platforms
 from harness.service.lti.connection import PlatformClient, PlatformError
 from harness.service.lti.messages import DEEP_LINKING, Launch, LaunchRefusedError
 from harness.service.pages.account import start_session
@@ -194,7 +194,7 @@ def confirm(context: Context) -> Response:
 
 def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Response:
     with context.reading() as db:
-        link = members.find_link(db, platform, launch)
+        link = linked_courses.find_link(db, platform, launch)
     if link:
         return _open(context, platform, link, launch)
     if launch.role != TEACHER:
@@ -221,7 +221,7 @@ def link_course(context: Context) -> Response:
         own = platforms.read_secret(act.db, "course", code, once=True) if code else None
         if code and own is None:
             raise UsageError("code: this one is unknown, used already, or too old")
-        link = members.link_course(act, step.platform, step.launch, own)
+        link = linked_courses.link_course(act, step.platform, step.launch, own)
         platforms.read_secret(act.db, "link", context.field("link"), once=True)
     return _open(context, step.platform, link, step.launch)
 
@@ -232,7 +232,7 @@ def _open(
     frame = _frame(context, platform)
     with context.service.database.acting() as act:
         path = _find_path(act, context, link, launch)
-        person = members.admit(act, link, launch)
+        person = linked_courses.admit(act, link, launch)
         session = accounts.begin_session(act, person, frame, lti=platform.id)
         kept = {"person": person.id, "path": path, "platform": platform.id}
         code = platforms.put_secret(act.db, "opened", kept, _WAIT) if frame else ""

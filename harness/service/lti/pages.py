@@ -13,7 +13,7 @@ from harness.errors import UsageError
 from harness.network import origin_of
 from harness.service.courses import making, own_files
 from harness.service.courses.point_weights import apply_weights, load_weights
-from harness.service.lti import connection, launch_pages, members, messages, platforms
+from harness.service.lti import connection, launch_pages, linked_courses, messages, platforms
 from harness.service.pages import forms
 from harness.service.records import WAITING, CourseAssignment, CourseLink, Platform
 from harness.service.storage import courses, lti, outgoing
@@ -210,7 +210,7 @@ def _code_of(context: RequestContext) -> str:
 def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, messages.Launch]:
     step = launch_pages.read_step(context, "pick", _code_of(context))
     with context.reading() as db:
-        link = members.find_link(db, step.platform, step.launch)
+        link = linked_courses.find_link(db, step.platform, step.launch)
     if link is None or link.course != context.course.id:
         raise RequestRefused(404, "this is for another course")
     return link, step.platform, step.launch

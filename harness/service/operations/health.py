@@ -17,7 +17,7 @@ from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
 from harness.service.operations import pruning
-from harness.service.people import mail_server
+from harness.service.people import mails
 from harness.service.records import FAULT
 from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, database, people, queue
@@ -49,19 +49,19 @@ class State(NamedTuple):
 def state(service: Service) -> State:
     """Return the state of a service."""
     jobs: dict[tuple[str, str], int] = {}
-    mails: dict[str, int] = {}
+    letters: dict[str, int] = {}
     trouble, oldest = "", 0.0
     try:
         with service.database.reading() as db:
             jobs = queue.census(db)
-            since, mails = queue.waiting_since(db), people.count_letters(db)
+            since, letters = queue.waiting_since(db), people.count_letters(db)
             oldest = max(time.time() - since, 0.0) if since else 0.0
     except HarnessError as error:
         trouble = str(error)
     settings = service.settings
     workers = monitoring.count_workers(settings.workers_folder)
     free = shutil.disk_usage(settings.data).free
-    return State(trouble, jobs, oldest, mails, workers, free, machines.complaint(settings))
+    return State(trouble, jobs, oldest, letters, workers, free, machines.complaint(settings))
 
 
 def get_figures(service: Service) -> monitoring.Found:
@@ -308,7 +308,7 @@ LOOKS: dict[str, Look] = {
     "sandbox": _sandbox,
     "workers": _processors,
     "tools": _tools,
-    "mail": mail_server.probe,
+    "mail": mails.probe,
     "sign-in": _sign_in,
     "cluster": _cluster,
 }

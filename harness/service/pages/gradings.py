@@ -2,8 +2,6 @@
 
 import datetime
 import json
-import mimetypes
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -29,7 +27,6 @@ from harness.work import canonical_json
 ROUTES = access.Routes()
 _ALL = "/courses/{course}/assignments/{assignment}"
 _ONE = f"{_ALL}/gradings/{{grading}}"
-_POLICY = re.compile(rb'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
 class Row(NamedTuple):
@@ -121,13 +118,13 @@ def _rows(db: Connection, grading: records.Grading, course: str) -> list[Row]:
 
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)
 def show_export(context: access.Context) -> Response:
-    return serve_file(context.grading_folder, context.part("name"))
+    return rendering.serve_file(context.grading_folder, context.part("name"))
 
 
 @ROUTES.form(f"{_ONE}/release", access.TEACHERS, show)
 def release(context: access.Context) -> Response:
     """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
-    is_early, leaves = (context.field(one) == "yes" for one in ("early", "unchanged"))
+    is_early, leaves = context.is_ticked("early"), context.is_ticked("unchanged")
     with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
             gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
@@ -179,7 +176,7 @@ def count_tournament(context: access.Context) -> Response:
 
 @ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", access.STAFF_ONLY)
 def show_tournament(context: access.Context) -> Response:
-    return serve_file(_tournament(context), context.part("name"))
+    return rendering.serve_file(_tournament(context), context.part("name"))
 
 
 def _tournament(context: RequestContext) -> Path:
@@ -189,9 +186,7 @@ def _tournament(context: RequestContext) -> Path:
 @ROUTES.form(f"{_ONE}/gradebooks", access.TEACHERS, show)
 def take_gradebook(context: access.Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
-    sent = forms.read_upload(context, gradebooks.LARGEST) or forms.SmallFile(
-        "", b""
-    )  # the one of the roster
+    sent = forms.read_upload(context, gradebooks.LARGEST) or ("", b"")  # that of the roster
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
     with context.acting() as act:
         gradebooks.take(act, context.settings, context.assigned, context.grading, own)
@@ -222,20 +217,3 @@ def marks_given(context: access.Context) -> Response:
         reason = override.reason if override else ""
         rows.append([one.student, group, computed, points, decimal(marks.of), reason])
     return rendering.attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
-
-
-def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> Response:
-    """Return a file that the harness wrote: a page to be read, all else to be saved.
-
-    ``update``: makes the page that is shown of the one that was written.
-    """
-    path = require_found(gradings.path_of_file(folder, name), "there is no such file")
-    data = path.read_bytes()
-    if path.suffix != ".html":
-        kind = mimetypes.guess_type(path.name)[0] or rendering.BYTES
-        saved = re.sub(r"[^\w.-]", "_", path.name, flags=re.ASCII)
-        return rendering.attachment(saved, data, kind)
-    policy = _POLICY.search(data)
-    own = policy[1].decode() if policy else "default-src 'none'"
-    headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}
-    return Response(update(data.decode()), media_type="text/html; charset=utf-8", headers=headers)

@@ -2,8 +2,6 @@
 
 import time
 from collections.abc import Callable
-from fractions import Fraction
-from typing import NamedTuple
 from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
@@ -168,10 +166,10 @@ def take_back(context: access.Context) -> Response:
     return _change(context, drafts.take_back)
 
 
-Choose = Callable[[DraftFindings, drafts.KeptCandidates, int], drafts.KeptCandidates]
-
-
-def _change(context: RequestContext, how: Choose) -> Response:
+def _change(
+    context: RequestContext,
+    how: Callable[[DraftFindings, drafts.KeptCandidates, int], drafts.KeptCandidates],
+) -> Response:
     draft = _draft(context)
     found = draft.require_findings()
     place = read_number(context.field("place"))
@@ -195,14 +193,6 @@ def write(context: access.Context) -> Response:
 _POINTS = "/courses/{course}/assignments/{assignment}/points"
 _ONE = f"{_POINTS}/{{preview}}"
 _MOST_TESTS = 5000
-
-
-class PointsChange(NamedTuple):
-    """Points of a part or a test, now and then."""
-
-    name: str
-    now: Fraction
-    then: Fraction
 
 
 @ROUTES.at("GET", _POINTS, access.STAFF_ONLY)
@@ -254,9 +244,9 @@ def preview(context: access.Context) -> Response:
     changed = []
     now = previews.parts(settings, assigned, own.worth_before)
     for one, other in zip(now, previews.parts(settings, assigned, own.weights), strict=True):
-        changed.append(PointsChange(one.part.name, one.part.points, other.part.points))
+        changed.append((one.part.name, one.part.points, other.part.points))
         changed += [
-            PointsChange(f"{one.part.name}: {test.name}", test.weight, same.weight)
+            (f"{one.part.name}: {test.name}", test.weight, same.weight)
             for test, same in zip(one.tests, other.tests, strict=True)
             if test.weight != same.weight
         ]

@@ -1,17 +1,12 @@
 """The people of a course: students, their links, and the staff."""
 
-import shutil
-import tempfile
-from pathlib import Path
-
 from fastapi.responses import RedirectResponse, Response
-from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
 from harness.grading.exports import sheet
 from harness.service.courses import gradebooks, roster, roster_files, staff
 from harness.service.pages import account, forms
-from harness.service.people import accounts, mail_server, mails
+from harness.service.people import accounts, mails
 from harness.service.records import FORMER, RIGHTS, ROSTER, TEACHER, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
@@ -35,9 +30,9 @@ def show(context: Context) -> Response:
     )
 
 
-def _crumbs(context: RequestContext, last: str) -> list[tuple[str, str]]:
+def _crumbs(context: RequestContext, last: str, above: str = "Students") -> list[tuple[str, str]]:
     base = context.course_page
-    return [(context.course.title, base), ("Students", f"{base}/students"), (last, "")]
+    return [(context.course.title, base), (above, f"{base}/{above.lower()}"), (last, "")]
 
 
 @ROUTES.at("GET", f"{_COURSE}/students/import", TEACHERS)
@@ -52,47 +47,28 @@ def show_links(context: Context) -> Response:
         last = {"kind": ROSTER, "course": context.course.id}
         letters = people.LETTERS.all(db, "address", "id", **last)
         without = mails.list_without_address(db, context.course.id)
+    trail, no_mail = _crumbs(context, "Sign-in links"), mails.NO_MAIL
     return rendering.page(
-        context,
-        "student_links.html",
-        _crumbs(context, "Sign-in links"),
-        letters=letters,
-        without=without,
-        no_mail=mail_server.NO_MAIL,
+        context, "student_links.html", trail, letters=letters, without=without, no_mail=no_mail
     )
 
 
 @ROUTES.form(f"{_COURSE}/roster", TEACHERS, show_import)
 def take_roster(context: Context) -> Response:
-    file = context.form.get("file")
-    if not isinstance(file, UploadFile) or not file.filename:
-        raise UsageError("choose a file with the roster first")
-    with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".roster-") as copy:
-        shutil.copyfileobj(file.file, copy)
-        copy.flush()
+    with forms.receive_files(context, expected="a file with the roster") as sent:
         try:
-            wanted = roster_files.read(Path(copy.name), file.filename)
+            wanted = roster_files.read(sent.path, sent.name)
         except UsageError as error:  # a page begins with a capital letter, a name may have none
             raise UsageError(f"the roster cannot be used: {error}") from None
-        data = gradebooks.read_roster(Path(copy.name))
+        data = gradebooks.read_roster(sent.path)
     with context.acting() as act:
         found = roster.take(act, context.course.id, wanted)
     gradebooks.keep_roster(context.settings, context.course.id, data)
-    return rendering.page(
-        context,
-        "roster.html",
-        _crumbs(context, "Import roster"),
-        name=roster_files.show_name(file.filename),
-        found=found,
-        summary=summarize(found),
-    )
-
-
-def summarize(outcome: roster.RosterOutcome) -> str:
-    """Return a sentence with the numbers of an outcome."""
-    changed = {one.student for one in outcome.changed} - {one.key for one in outcome.returned}
-    again = f"{len(outcome.returned)} added again, " if outcome.returned else ""
-    return f"{len(outcome.added)} added, {again}{len(changed)} changed, {outcome.same} as before"
+    changed = {one.student for one in found.changed} - {one.key for one in found.returned}
+    again = f"{len(found.returned)} added again, " if found.returned else ""
+    summary = f"{len(found.added)} added, {again}{len(changed)} changed, {found.same} as before"
+    name, trail = roster_files.show_name(sent.name), _crumbs(context, "Import roster")
+    return rendering.page(context, "roster.html", trail, name=name, found=found, summary=summary)
 
 
 @ROUTES.form(f"{_COURSE}/students/remove", TEACHERS, show)
@@ -163,7 +139,7 @@ def send_links(context: Context) -> Response:
     with context.acting() as act:
         letters = len(mails.list_reached(act.db, context.course.id))
         if letters and not forms.is_sure(context):
-            told = "" if context.settings.mail else f" {mail_server.NO_MAIL}"
+            told = "" if context.settings.mail else f" {mails.NO_MAIL}"
             question = forms.SecondQuestion(
                 f"Send {number_of(letters, 'mail')} with a new link?",
                 f"Each student of {context.course.title} with a mail address gets one. It"
@@ -195,21 +171,16 @@ def show_staff(context: Context) -> Response:
     )
 
 
-def _staff_crumbs(context: RequestContext, last: str) -> list[tuple[str, str]]:
-    base = context.course_page
-    return [(context.course.title, base), ("Staff", f"{base}/staff"), (last, "")]
-
-
 @ROUTES.at("GET", "/courses/{course}/staff/new", TEACHERS)
 def show_new(context: Context) -> Response:
-    trail = _staff_crumbs(context, "Add")
+    trail = _crumbs(context, "Add", "Staff")
     return rendering.page(context, "staff_new.html", trail, roles=staff.ROLES, rights=RIGHTS)
 
 
 @ROUTES.at("GET", "/courses/{course}/staff/{staff}/change", TEACHERS)
 def show_change(context: Context) -> Response:
     colleague = context.colleague
-    trail = _staff_crumbs(context, colleague.name)
+    trail = _crumbs(context, colleague.name, "Staff")
     return rendering.page(
         context, "staff_change.html", trail, one=colleague, roles=staff.ROLES, rights=RIGHTS
     )
@@ -239,13 +210,13 @@ def link_staff(context: Context) -> Response:
                 "Yes, make a new link",
                 f"{context.course_page}/staff",
             )
-            trail = _staff_crumbs(context, f"A link for {found.name}")
+            trail = _crumbs(context, f"A link for {found.name}", "Staff")
             return forms.ask_again(context, trail, question)
         return _show_link(context, *staff.make_link(act, context.course.id, person, base))
 
 
 def _show_link(context: RequestContext, member: Member, link: str) -> Response:
-    trail = _staff_crumbs(context, member.name)
+    trail = _crumbs(context, member.name, "Staff")
     return rendering.page(context, "staff_link.html", trail, name=member.name, link=link)
 
 
@@ -269,7 +240,7 @@ def change_staff(context: Context) -> Response:
         f"Yes, remove {found.name}",
         place,
     )
-    return forms.ask_again(context, _staff_crumbs(context, f"Remove {found.name}"), question)
+    return forms.ask_again(context, _crumbs(context, f"Remove {found.name}", "Staff"), question)
 
 
 def _rights(context: RequestContext) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
 from harness.service.courses import cases, engine_suites, own_files, run_documents, submissions
-from harness.service.pages import forms, gradings
+from harness.service.pages import forms
 from harness.service.records import Suite
 from harness.service.storage import courses
 from harness.service.web import rendering
@@ -132,7 +132,7 @@ def history(context: Context) -> Response:
     require_found(found or None, "there is no run yet")
     home = (suite.title, context.suite_page)
     folder = engine_suites.write_pages(context.settings.suite(suite.id), suite, found, home)
-    return gradings.serve_file(folder, context.part("name"))
+    return rendering.serve_file(folder, context.part("name"))
 
 
 @ROUTES.at("GET", "/badges/{badge}.svg", ANYBODY)

@@ -1,8 +1,11 @@
-"""Rendering of pages: templates with the look and parts of the reports, and forms beside."""
+"""Answers with a page or a file: templates with the look of the reports, forms, downloads."""
 
+import datetime
 import hashlib
 import json
-from collections.abc import Iterable
+import mimetypes
+import re
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -19,10 +22,9 @@ from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.html.templates import make_environment
 from harness.service import local_times
-from harness.service.courses import submissions
-from harness.service.courses.gradings import format_counting_mark
+from harness.service.courses import gradings, submissions
 from harness.service.web.access import FORM_TOKEN, STAFF_ONLY, TEACHERS, Rule
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
@@ -82,22 +84,25 @@ def digest(name: str) -> str:
 @cache
 def _environment() -> Environment:
     made = make_environment(FileSystemLoader(_ROOM / "templates"), has_layout=False)
+    token = Markup('<input type="hidden" name="{}" value="{}">')
     made.filters |= {
         "moment": local_times.describe_moment,
+        "day": local_times.describe_day,
+        "distance": lambda time: local_times.describe_distance(time, datetime.datetime.now()),
         "stamp": local_times.describe_stamp,
         "bytes": size,
         "local": local_times.describe_date,
         "field": local_times.to_field,
         "seconds": local_times.read_seconds,
         "begun": begin_sentence,
-        "given": format_counting_mark,
+        "given": gradings.format_counting_mark,
         "points": decimal,
         "exactly": exactly,
         "number_of": number_of,
     }
     made.globals |= {
         "parts": parts.shared_pieces(),
-        "token": _token,
+        "token": lambda context: token.format(FORM_TOKEN, context.form_token),
         "definitions": DEFINITIONS,
         "version": __version__,
         "htmx": json.dumps(_HTMX),
@@ -107,11 +112,6 @@ def _environment() -> Environment:
         "file": lambda name: f"/static/{name}?{digest(name)}",
     }
     return made
-
-
-def _token(context: RequestContext) -> Markup:
-    field = Markup('<input type="hidden" name="{}" value="{}">')
-    return field.format(FORM_TOKEN, context.form_token)
 
 
 # What the fields of a form are called on pages, by their names.
@@ -202,18 +202,16 @@ def size(count: int) -> str:
     return f"{count:,} bytes" if count < 10_000 else f"{count / 1000:,.0f} kB"
 
 
-# --- Files that a browser saves and never shows --------------------------------------------------
+# --- Files: saved by a browser and never shown, unless it is a page that the harness wrote -------
 
 BYTES = "application/octet-stream"
+_POLICY = re.compile(rb'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
 def attachment(name: str, data: bytes, kind: str = BYTES) -> Response:
     """Return a file that a browser saves and never shows. ``name``: of our own choice."""
-    return Response(data, media_type=kind, headers=_save_as(name))
-
-
-def _save_as(name: str) -> dict[str, str]:
-    return {"content-disposition": f'attachment; filename="{name}"'}
+    saved = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type=kind, headers=saved)
 
 
 def send_submission(context: RequestContext) -> FileResponse:
@@ -221,4 +219,20 @@ def send_submission(context: RequestContext) -> FileResponse:
     if submissions.is_pruned(context.service.store, context.upload):
         raise RequestRefused(410, "the file is no longer kept")
     path = context.service.store.path(context.upload.sha256)
-    return FileResponse(path, media_type=BYTES, headers=_save_as(f"{context.upload.id}.archive"))
+    return FileResponse(path, media_type=BYTES, filename=f"{context.upload.id}.archive")
+
+
+def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> Response:
+    """Return a file that the harness wrote: a page to be read, all else to be saved.
+
+    ``update``: makes the page that is shown of the one that was written.
+    """
+    path = require_found(gradings.path_of_file(folder, name), "there is no such file")
+    data = path.read_bytes()
+    if path.suffix != ".html":
+        kind = mimetypes.guess_type(path.name)[0] or BYTES
+        return attachment(re.sub(r"[^\w.-]", "_", path.name, flags=re.ASCII), data, kind)
+    policy = _POLICY.search(data)
+    own = policy[1].decode() if policy else "default-src 'none'"
+    headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}
+    return Response(update(data.decode()), media_type="text/html; charset=utf-8", headers=headers)
