@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from harness.service import machines, processes
-from harness.service.api import courses, marks, people, requests, submissions
+from harness.service.api import courses, people, requests, submissions
 from harness.service.api import gradings as api_gradings
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
@@ -81,9 +81,9 @@ ROUTES = (
     *(assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(roster.ROUTES, private_cases.ROUTES, suites.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
-    *(marks.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
+    *(submissions.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
     *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, people.STUDENT_ROUTES),
-    *(api_gradings.ROUTES, marks.ROUTES, api_suites.ROUTES, api_suites.RUN_ROUTES),
+    *(api_gradings.ROUTES, submissions.MARK_ROUTES, api_suites.ROUTES, api_suites.RUN_ROUTES),
     *(FOR_OPERATORS, METRICS, lti_pages.ROUTES, launch_pages.ROUTES),
     api_gradings.TOURNAMENT_ROUTES,
 )

@@ -1,6 +1,5 @@
 """Gradings and their tournaments: begun and released by teachers, read by the staff."""
 
-import datetime
 import json
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -38,7 +37,7 @@ class GradingShown(BaseModel):
     """A grading. ``failed``: it made no marks."""
 
     id: str
-    at: datetime.datetime
+    at: requests.Moment
     public_only: bool
     state: gradings.State
     left: int  # submissions that are still to be run
@@ -208,16 +207,12 @@ def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> Gra
     jobs = queue.of(db, grading.id)
     is_last = not uploads.has_marks_after(db, grading)
     return GradingShown(
-        id=grading.id,
-        at=datetime.datetime.fromtimestamp(grading.at, datetime.UTC),
-        public_only=grading.public_only,
+        **{**grading._asdict(), "changes": json.loads(grading.changes)},
         state=gradings.state(db, grading),
         left=queue.count_unfinished(jobs, GRADE),
-        trouble=grading.trouble,
         faults=[GradingFault(student=j.key, fault=j.fault) for j in jobs if j.state == FAULT],
         accepted=grading.accept,
         decisions=gradings.phrase(gradings.find_decisions(db, grading)),
-        changes=json.loads(grading.changes),
         is_last=is_last,
         outdated_overrides=gradings.list_outdated(db, grading) if is_last else [],
         doubts=[] if grading.public_only else doubts,

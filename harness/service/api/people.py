@@ -1,6 +1,5 @@
 """People: whose a token is, their tokens, the staff of a course, and its students."""
 
-import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -8,11 +7,20 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from harness.service.api.courses import DATE
-from harness.service.api.requests import ApiRoutes, Asked, Body, Found, Json, Page, find_page
+from harness.service.api.requests import (
+    ApiRoutes,
+    Asked,
+    Body,
+    Found,
+    Json,
+    Moment,
+    Page,
+    find_page,
+)
 from harness.service.courses import deadlines, gradebooks, roster, roster_files, staff
 from harness.service.local_times import add_offset
 from harness.service.people import accounts
-from harness.service.records import ASSISTANT, EXTEND, FORMER, RIGHTS, STUDENT, Member, Token
+from harness.service.records import ASSISTANT, EXTEND, FORMER, RIGHTS, STUDENT, Member
 from harness.service.storage import courses, people
 from harness.service.web.access import SIGNED_IN, STAFF_ONLY, TEACHERS, Context, require_permission
 from harness.service.web.request_context import RequestContext, RequestRefused
@@ -40,8 +48,8 @@ class TokenShown(BaseModel):
     id: str
     name: str
     scope: str
-    made: datetime.datetime
-    until: datetime.datetime
+    made: Moment
+    until: Moment
 
 
 class NewToken(TokenShown):
@@ -79,7 +87,7 @@ def tokens(context: Context, page: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
     with context.reading() as db:
         found = find_page(db, people.TOKENS, ("made", "id"), page, person=context.by)
-    return found.show(lambda one: TokenShown(**_members(one)))
+    return found.show(lambda one: TokenShown(**one._asdict()))
 
 
 @ROUTES.at("POST", "/tokens", SIGNED_IN, status_code=201)
@@ -87,7 +95,7 @@ def make_token(context: Context, body: Json[TokenWanted]) -> NewToken:
     """Make another token of the same owner."""
     with context.acting() as act:
         made, secret = accounts.make_token(act, body.name, body.scope, body.days)
-    return NewToken(**_members(made), secret=secret.text)
+    return NewToken(**made._asdict(), secret=secret.text)
 
 
 @ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN)
@@ -97,13 +105,6 @@ def revoke_token(context: Context) -> None:
         token = context.part("token")
         if not token.isalnum() or not accounts.revoke_token(act, token):
             raise RequestRefused(404, "there is no such token")
-
-
-def _members(token: Token) -> dict[str, Any]:
-    made, until = (
-        datetime.datetime.fromtimestamp(one, datetime.UTC) for one in (token.made, token.until)
-    )
-    return {"id": token.id, "name": token.name, "scope": token.scope, "made": made, "until": until}
 
 
 # --- The staff of a course, with their rights, and the links of its students ---------------------

@@ -1,6 +1,5 @@
 """Private case files, drafts of more, and what tests are worth: for the staff."""
 
-import datetime
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -124,7 +123,7 @@ class DraftLine(BaseModel):
     """A draft in a list."""
 
     id: str
-    at: datetime.datetime
+    at: requests.Moment
     state: State
     fault: str  # why there are no positions
 
@@ -273,7 +272,7 @@ def _members(context: RequestContext, job: Job) -> dict[str, Any]:
     state: State = "failed" if fault else "done" if found else "running"
     return {
         "id": job.about,
-        "at": datetime.datetime.fromtimestamp(job.made, datetime.UTC),
+        "at": job.made,
         "state": state,
         "fault": fault,
     }

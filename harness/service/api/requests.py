@@ -8,6 +8,7 @@ import hashlib
 import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
@@ -15,7 +16,7 @@ from fastapi import Depends, FastAPI, Header, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 from sqlalchemy import Connection
 
 from harness.service.storage import audit, people, tables
@@ -31,6 +32,8 @@ TOKENS = "token"  # how the schema calls what the API knows people by
 BYTES = "application/octet-stream"
 _TEXT = {"type": "string"}
 _LARGEST = 1 << 16  # bytes of JSON
+# A time in UTC, of seconds since 1970.
+Moment = Annotated[datetime, BeforeValidator(lambda at: datetime.fromtimestamp(at, UTC))]
 _PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 

@@ -1,6 +1,5 @@
 """Suites of engine authors, and their runs: posted, listed, compared, removed."""
 
-import datetime
 import hashlib
 from pathlib import Path
 from typing import Annotated, Any
@@ -155,7 +154,7 @@ class RunShown(BaseModel):
 
     id: str
     number: int  # in the suite, from 1
-    at: datetime.datetime  # when it came
+    at: requests.Moment  # when it came
     state: engine_suites.State
     trouble: str  # why an engine could not be run
     name: str  # of an archive that is run here; empty: a document was posted
@@ -302,12 +301,9 @@ def remove_run(context: Context) -> None:
 
 
 def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str, Any]:
-    names = ("id", "number", "started", "revision", "engine", "trouble", "name", "sha256")
-    counts = ("tests", "passed", "failed", "undecided", "broken")
     return {
-        **{name: getattr(run, name) for name in (*names, *counts)},
+        **run._asdict(),
         "state": engine_suites.state_of(db, run),
-        "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
         "page": f"{context.settings.base}/suites/{run.suite}/runs/{run.id}",
     }
 
