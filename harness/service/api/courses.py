@@ -324,11 +324,9 @@ def make(
     wanted = CourseAssignment("", context.course.id, source=own_files.OWN, made=0.0, **fields)
     sent = ("own assignment", name, requests.digest(path), *map(str, wanted))
     with own_files.unpack(settings, path, name) as (place, own), context.acting() as act:
-
-        def make() -> str:
-            return own_files.make(act, settings, wanted, place, own).id
-
-        made = requests.make_once(act, key, sent, make)
+        made = requests.make_once(
+            act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id
+        )
         kept = courses.ASSIGNMENTS.find(act.db, id=made)
         found = requests.require_kept(kept, "assignment")
         private_cases.let_measure(act, settings, found)
@@ -347,14 +345,10 @@ def replace(context: Context, path: Archive, name: Name, key: Key = "") -> Sourc
     settings, assigned = context.settings, context.assigned
     sent = ("source", assigned.id, name, requests.digest(path))
     with own_files.unpack(settings, path, name) as (place, _), context.acting() as act:
-
-        def replace() -> str:
-            own_files.replace(act, settings, assigned, place)
-            return assigned.id
-
-        made = requests.make_once(act, key, sent, replace)
-        found = courses.ASSIGNMENTS.find(act.db, id=made)
-        found = require_found(found, _REMOVED)
+        made = requests.make_once(
+            act, key, sent, lambda: own_files.replace(act, settings, assigned, place).id
+        )
+        found = require_found(courses.ASSIGNMENTS.find(act.db, id=made), _REMOVED)
         private_cases.let_measure(act, settings, found)
     return _source(context, found)
 

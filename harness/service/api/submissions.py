@@ -62,7 +62,7 @@ class SubmissionShown(BaseModel):
     page: str  # the address of its page
 
 
-class CaseResult(BaseModel):
+class CaseResult(BaseModel, from_attributes=True):
     """The result of one public case file. ``harness error``: it says nothing."""
 
     case: str
@@ -199,8 +199,7 @@ def _result(db: Connection, context: RequestContext, upload: Upload) -> Submissi
     if shown["state"] in _ENDED:
         page = result_files.check_page(settings.assignment_folder(upload.assignment), upload.id)
         if found := result_files.read_check_result(page):
-            cases = [CaseResult(**one._asdict()) for one in found.cases]
-            check = CheckResult(**{**found._asdict(), "cases": cases})
+            check = CheckResult(**found._asdict())
     return SubmissionResult(
         **shown,
         place=" ".join(filter(None, (held, place))),

@@ -170,7 +170,7 @@ class RunShown(BaseModel):
     page: str  # the address of its page
 
 
-class ChangeShown(BaseModel):
+class ChangeShown(BaseModel, from_attributes=True):
     """A test and its verdicts; null where there is none."""
 
     path: str
@@ -314,15 +314,5 @@ def _comparison(
     found = engine_suites.compare(context.suite_folder, former, run)
     if found is None:
         return None
-    changes = {
-        name: [ChangeShown(**one._asdict()) for one in getattr(found, name)]
-        for name in ("broke", "mended", "new", "gone")
-    }
-    return ComparisonShown(
-        former=former.number,
-        is_worse=engine_suites.is_worse(found),
-        broken_files=list(found.broken_files),
-        new_errors=list(found.new_errors),
-        faults=list(found.faults),
-        **changes,
-    )
+    is_worse = engine_suites.is_worse(found)
+    return ComparisonShown(**found._asdict(), former=former.number, is_worse=is_worse)
