@@ -236,7 +236,7 @@ def _count_anew(target):
     """Write the list of a backup anew, as somebody would who edits it."""
     path = target / "backup.json"
     found = json.loads(path.read_text())
-    found["files"] = {name: backups._digest(target / name) for name in found["files"]}
+    found["files"] = {name: data_folder.digest(target / name) for name in found["files"]}
     path.write_text(json.dumps(found))
 
 

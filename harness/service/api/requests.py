@@ -122,12 +122,6 @@ def _reader_of_json(kind: type[Model]) -> Callable[[RequestContext], Awaitable[M
     return read_body
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()
-
-
 # --- Routes of the API: known by tokens, told in the schema --------------------------------------
 
 

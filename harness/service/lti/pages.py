@@ -60,14 +60,8 @@ def remove(context: Context) -> Response:
     with context.acting() as act:
         found = platforms.find(act.db, context.field("platform"))
         if not forms.is_sure(context):
-            question = forms.SecondQuestion(
-                f"Remove {found.title}?",
-                "Nobody gets in from there any more, and no marks go there. Courses, people and"
-                " marks stay here.",
-                f"Yes, remove {found.title}",
-                "/lti",
-            )
-            return forms.ask_again(context, [("Remove", "")], question)
+            trail = [("Remove", "")]
+            return forms.ask_again(context, trail, "remove platform", "/lti", found.title)
         platforms.remove(act, found.id)
     return RedirectResponse("/lti", 303)
 
@@ -179,14 +173,7 @@ def unlink(context: Context) -> Response:
         known = lti.LINKS.find(act.db, id=context.field("link"), course=context.course.id)
         found = require_found(known, "there is no such link")
         if not forms.is_sure(context):
-            question = forms.SecondQuestion(
-                "End the link?",
-                "Nobody gets in from the platform any more, and no marks go there. All people,"
-                " submissions and marks of this course stay.",
-                "Yes, end the link",
-                back,
-            )
-            return forms.ask_again(context, [("End the link", "")], question)
+            return forms.ask_again(context, [("End the link", "")], "end link", back)
         platforms.unlink(act, found)
     return RedirectResponse(back, 303)
 

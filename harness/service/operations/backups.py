@@ -6,11 +6,10 @@ service that runs has all that it speaks of. What was under way is done again af
 """
 
 import contextlib
-import hashlib
 import json
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -58,38 +57,47 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
     if chains.find(key) is None:  # no service could be made of what is copied
         raise UsageError(f"the key of the audit log is missing: there is no {key}")
     _make_new(target)
+    data = settings.data
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, target, ignore_errors=True)
-        made = _copy_all(settings, target)
+        if isinstance(place, ServerPlace):
+            copies.dump(place, target / _DUMP)
+        else:
+            with copies.still(place.path):  # jobs under way may continue, none begins or ends
+                copies.copy_file(place.path, target / place.path.name)
+                for path in sorted((data / "assignments").glob("*/ledger.sqlite")):
+                    copies.copy_file(path, target / path.relative_to(data))
+        for name in _COPIED:
+            _copy_folder(data / name, target / name)
+        for assignment in sorted((data / "assignments").glob("*")):
+            for folder in result_files.folders_of_all(assignment):
+                _copy_results(folder, target, data)
+        zone = data / data_folder.ZONE_FILE  # there is none if the service was never started
+        if zone.exists():
+            shutil.copy2(zone, target / zone.name)
+        files = {
+            path.relative_to(target).as_posix(): data_folder.digest(path)
+            for path in sorted(target.rglob("*"))
+            if path.is_file() and not path.is_symlink()
+        }
+        made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, ServerPlace)}
+        told = json.dumps({**made, "files": files}, indent=1)
+        (target / _LIST).write_text(told, encoding="utf-8")
         keyless = _name_keyless(copies.list_ledgers(settings))
         undo.pop_all()
-    return made._replace(keyless=keyless)
+    return _measure(target, files)._replace(keyless=keyless)
 
 
-def _copy_all(settings: Settings, target: Path) -> BackupSummary:
-    place, data = settings.own_place(), settings.data
-    if isinstance(place, ServerPlace):
-        copies.dump(place, target / _DUMP)
-    else:
-        with copies.still(place.path):  # jobs under way may continue, none begins or ends
-            copies.copy_file(place.path, target / place.path.name)
-            for path in sorted((data / "assignments").glob("*/ledger.sqlite")):
-                copies.copy_file(path, target / path.relative_to(data))
-    for name in _COPIED:
-        _copy_folder(data / name, target / name)
-    for assignment in sorted((data / "assignments").glob("*")):
-        for folder in result_files.folders_of_all(assignment):
-            with result_files.lock_folder(folder, shared=True):  # none is written anew meanwhile
-                _copy_folder(folder, target / folder.relative_to(data))
-                _copy_file(result_files.path_of_evidence_places(folder), target, data)
-                _copy_file(gradebooks.notes_of(folder), target, data)
-    zone = data / data_folder.ZONE_FILE  # there is none if the service was never started
-    if zone.exists():
-        shutil.copy2(zone, target / zone.name)
-    files = {path: _digest(target / path) for path in _files(target)}
-    made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, ServerPlace)}
-    (target / _LIST).write_text(json.dumps({**made, "files": files}, indent=1), encoding="utf-8")
-    return _measure(target, files)
+def _copy_results(folder: Path, target: Path, data: Path) -> None:
+    """Copy what a grading wrote, with what lies beside it; none is written anew meanwhile."""
+    with result_files.lock_folder(folder, shared=True):
+        _copy_folder(folder, target / folder.relative_to(data))
+        for path in (result_files.path_of_evidence_places(folder), gradebooks.notes_of(folder)):
+            try:
+                if path.is_file():
+                    shutil.copy2(path, target / path.relative_to(data))
+            except OSError as error:
+                raise UsageError(f"cannot copy {path}: {error.strerror}") from None
 
 
 def _make_new(target: Path) -> None:
@@ -115,26 +123,6 @@ def _copy_folder(source: Path, target: Path) -> None:
         raise UsageError(f"cannot copy {source}: {error.strerror}") from None
 
 
-def _copy_file(source: Path, target: Path, room: Path) -> None:
-    """Copy a file, which may be missing, from a folder to the same place in another one."""
-    try:
-        if source.is_file():
-            shutil.copy2(source, target / source.relative_to(room))
-    except OSError as error:
-        raise UsageError(f"cannot copy {source}: {error.strerror}") from None
-
-
-def _files(folder: Path) -> Iterator[str]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            yield path.relative_to(folder).as_posix()
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def _measure(folder: Path, files: dict[str, str]) -> BackupSummary:
     return BackupSummary(len(files), sum((folder / name).stat().st_size for name in files))
 
@@ -157,8 +145,14 @@ def restore(source: Path, settings: Settings) -> BackupSummary:
             copies.load(place, source / _DUMP)
             undo.callback(copies.unload, place)
         for name in files:
-            if name != _DUMP:
-                _put_file(source, name, settings.data)
+            copy = settings.data / name
+            try:
+                if name != _DUMP:
+                    copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    shutil.copy2(source / name, copy)
+                    data_folder.close_to_others(copy)
+            except OSError as error:  # which names the file that is read, whatever is full
+                raise OSError(error.errno, error.strerror, str(copy)) from None
         keyless = verify(settings)
         # They were copied a little later than the tables.
         with closing(Database(settings)) as database, database.changing() as db:
@@ -167,15 +161,6 @@ def restore(source: Path, settings: Settings) -> BackupSummary:
                     queue.put_anew(db, Job("", EXPORT, assigned.id, grading.id))
         undo.pop_all()
     return _measure(source, files)._replace(keyless=keyless)
-
-
-def _put_file(source: Path, name: str, data: Path) -> None:
-    try:
-        (data / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.copy2(source / name, data / name)
-        data_folder.close_to_others(data / name)
-    except OSError as error:  # which names the file that is read, whatever is full
-        raise OSError(error.errno, error.strerror, str(data / name)) from None
 
 
 def _check_files(source: Path, settings: Settings) -> dict[str, str]:
@@ -194,7 +179,7 @@ def _check_files(source: Path, settings: Settings) -> dict[str, str]:
         raise UsageError(f"{source} has {there}: restore it {way} --database")
     for name, digest in files.items():
         path = source / name
-        if not path.is_file() or _digest(path) != digest:
+        if not path.is_file() or data_folder.digest(path) != digest:
             raise UsageError(f"{path} is missing, or differs from the backed-up file")
     return files
 

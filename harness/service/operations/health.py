@@ -97,10 +97,10 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 def metrics_text(state: State, counts: monitoring.Found) -> str:
     """Return a state, and what was counted, as Prometheus reads them."""
-    return "".join(f"{line}\n" for line in (*_gauges(state), *_histograms(counts)))
+    return "".join(f"{line}\n" for line in _metrics(state, counts))
 
 
-def _gauges(status: State) -> Iterator[str]:
+def _metrics(status: State, counts: monitoring.Found) -> Iterator[str]:
     jobs: dict[monitoring.Labels, float] = {
         (("kind", kind), ("state", state)): count
         for (kind, state), count in sorted(status.jobs.items())
@@ -120,9 +120,6 @@ def _gauges(status: State) -> Iterator[str]:
         yield from _head(name, description, "gauge")
         for labels, value in values.items():
             yield _sample(name, labels, value)
-
-
-def _histograms(counts: monitoring.Found) -> Iterator[str]:
     for measure in monitoring.MEASURES:
         yield from _head(measure.name, measure.description, "histogram")
         ends = (*(f"{bound:g}" for bound in measure.bounds), "+Inf")

@@ -94,18 +94,15 @@ def prune(
         if rules[kind] is not None:
             with database.acting() as act:
                 context = _PruningContext(settings, act.db, rules, now or time.time())
-                found.append(_prune(act, kind, look(context), is_dry=is_dry))
+                number, files, rest = look(context)
+                size = sum(path.stat().st_size for path in files)
+                if number and not is_dry:
+                    rest(act)
+                    act.note("pruned", "", kind=kind, count=number, bytes=size)
+                    for path in files:  # last: another service's database refuses the line before
+                        path.unlink(missing_ok=True)
+                found.append(Pruned(kind, number, size))
     return found
-
-
-def _prune(act: AuditedTransaction, kind: str, deletion: _Deletion, *, is_dry: bool) -> Pruned:
-    size = sum(path.stat().st_size for path in deletion.files)
-    if deletion.number and not is_dry:
-        deletion.rest(act)
-        act.note("pruned", "", kind=kind, count=deletion.number, bytes=size)
-        for path in deletion.files:  # last: another service's database refuses the line before it
-            path.unlink(missing_ok=True)
-    return Pruned(kind, deletion.number, size)
 
 
 def _old_files(context: _PruningContext, kind: str, folder: Path, pattern: str) -> list[Path]:

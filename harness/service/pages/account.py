@@ -239,15 +239,8 @@ def revoke_token(context: Context) -> Response:
         token = people.TOKENS.find(db, id=name, person=context.by) if name.isalnum() else None
     token = require_found(token, "there is no such token")
     if not forms.is_sure(context):
-        question = forms.SecondQuestion(
-            f"Revoke {token.name}?",
-            "Programs that use this token are refused from then on, and this cannot be undone."
-            " You can make a new token and give it to them.",
-            f"Yes, revoke {token.name}",
-            "/tokens",
-        )
         trail = [("API tokens", "/tokens"), (f"Revoke {token.name}", "")]
-        return forms.ask_again(context, trail, question)
+        return forms.ask_again(context, trail, "revoke", "/tokens", token.name)
     with context.acting() as act:
         accounts.revoke_token(act, token.id)
     return RedirectResponse("/tokens", 303)

@@ -112,7 +112,6 @@ def _show_to_staff(context: access.Context) -> Response:
         standings=view.select(everybody),
         view=view,
         choices=standings.list_choices(everybody),
-        marked=in_force is not None,
         gradings=begun,
         doubts=doubts,
         unchecked=previews.explain_unchecked(context.service.database, measured),
@@ -326,14 +325,9 @@ def remove_comment(context: access.Context) -> Response:
     """Remove a comment, once it was said that this is wanted."""
     found = context.comment
     if not forms.is_sure(context):
-        question = forms.SecondQuestion(
-            f"Remove this comment for {context.student}?",
-            "Students no longer see it. The history of this page keeps what it said.",
-            "Yes, remove it",
-            _address(context),
-            found.text,
-        )
-        return forms.ask_again(context, rendering.crumbs(context, "Remove a comment"), question)
+        trail = rendering.crumbs(context, "Remove a comment")
+        back, name, words = _address(context), context.student, found.text
+        return forms.ask_again(context, trail, "remove comment", back, name, words=words)
     with context.acting() as act:
         gradings.remove_comment(act, context.assigned, context.student, found)
     return _back(context)
@@ -366,16 +360,9 @@ def end_override(context: access.Context) -> Response:
         mark = gradings.format_counting_mark(computed, one) if computed else points
         given.append(f"{', '.join(who)}{': ' if who else ''}{mark}. {one.reason}")
     if given and not forms.is_sure(context):
-        question = forms.SecondQuestion(
-            f"Let the computed mark of {context.student} count?",
-            "It then counts instead of the mark that a person gave, which is removed with its"
-            " reason. The history of this page keeps both.",
-            "Yes, let the computed mark count",
-            _address(context),
-            "\n".join(given),
-        )
         trail = rendering.crumbs(context, "Let the computed mark count")
-        return forms.ask_again(context, trail, question)
+        back, name, words = _address(context), context.student, "\n".join(given)
+        return forms.ask_again(context, trail, "mark", back, name, words=words)
     with context.acting() as act:
         gradings.end_override(act, assigned, context.student)
     return _back(context)

@@ -1,7 +1,6 @@
 """Courses and their assignments: listed, made, changed, renamed and removed."""
 
 import datetime
-import hashlib
 import secrets
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from harness.service.jobs import checklist, private_cases
 from harness.service.local_times import describe_date, keep_same, read_seconds, to_field
 from harness.service.pages import forms
 from harness.service.records import CourseAssignment
-from harness.service.storage import courses
+from harness.service.storage import courses, data_folder
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Context, Routes
@@ -371,9 +370,7 @@ def assign_own(context: Context) -> Response:
             private_cases.let_measure(act, settings, made)
             return made
 
-        with found.path.open("rb") as data:
-            digest = hashlib.file_digest(data, "sha256").hexdigest()
-        made = _make_once(context, act, digest, make)
+        made = _make_once(context, act, data_folder.digest(found.path), make)
     return RedirectResponse(f"{context.course_page}/assignments/{made.id}", 303)
 
 

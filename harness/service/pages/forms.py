@@ -127,27 +127,31 @@ def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
 _SURE = "sure"
 
 
-class SecondQuestion(NamedTuple):
-    """The question that a page asks after a button was pressed."""
-
-    text: str  # such as ``Remove this comment?``
-    effect: str  # of a yes, as sentences
-    button: str  # that says yes
-    back: str  # the address of the page where the first button is
-    words: str = ""  # of what it is about
-
-
 def is_sure(context: Context) -> bool:
     """Whether a form says that this is wanted: by a tick, or by the page of a question."""
     return context.field(_SURE) == "yes"
 
 
-def ask_again(context: Context, trail: rendering.Crumbs, question: SecondQuestion) -> Response:
-    """Return the page of a question; its button sends the form once more, with a yes."""
+def ask_again(
+    context: Context,
+    trail: rendering.Crumbs,
+    question: str,
+    back: str,
+    *names: str,
+    words: str = "",
+) -> Response:
+    """Return the page of a question; its button sends the form once more, with a yes.
+
+    ``question``: its name in ``question.html``; ``back``: the address of the page where the first
+    button is; ``names``: of what it is about; ``words``: those of that.
+    """
     left_out = (FORM_TOKEN, _SURE)
     sent = [
         (name, value)
         for name, value in context.form.multi_items()
         if isinstance(value, str) and name not in left_out
     ]
-    return rendering.page(context, "question.html", trail, question=question, sent=sent, yes=_SURE)
+    return rendering.page(
+        context, "question.html", trail,
+        question=question, names=names, words=words, back=back, sent=sent, yes=_SURE,
+    )  # fmt: skip

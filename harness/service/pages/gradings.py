@@ -128,14 +128,8 @@ def release(context: access.Context) -> Response:
     with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
             gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
-            question = forms.SecondQuestion(
-                f"Release the marks of {context.assigned.title}?",
-                "Students then see their mark and the feedback. This cannot be undone.",
-                "Yes, release the marks",
-                context.grading_page,
-            )
-            trail = rendering.crumbs(context, "Release the marks")
-            return forms.ask_again(context, trail, question)
+            trail, back = rendering.crumbs(context, "Release the marks"), context.grading_page
+            return forms.ask_again(context, trail, "release", back, context.assigned.title)
         gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
     return RedirectResponse(context.grading_page, 303)
 

@@ -83,14 +83,8 @@ def remove(context: access.Context) -> Response:
     name = context.field("name")
     if not forms.is_sure(context):
         cases.require(context.folder, name)
-        question = forms.SecondQuestion(
-            f"Remove {name}?",
-            "The next grading leaves its tests out, so marks can change. The service keeps no copy"
-            " of the file.",
-            f"Yes, remove {name}",
-            _address(context),
-        )
-        return forms.ask_again(context, rendering.crumbs(context, f"Remove {name}"), question)
+        trail = rendering.crumbs(context, f"Remove {name}")
+        return forms.ask_again(context, trail, "remove case file", _address(context), name)
     with context.acting() as act:
         private_cases.remove(act, context.settings, context.assigned, name)
     return RedirectResponse(_address(context), 303)

@@ -74,20 +74,15 @@ def take_roster(context: Context) -> Response:
 @ROUTES.form(f"{_COURSE}/students/remove", TEACHERS, show)
 def remove(context: Context) -> Response:
     """Remove a student from the course, once it was said that this is wanted."""
+    course, place = context.course, f"{context.course_page}/students"
     with context.acting() as act:
-        found = roster.find_present(act, context.course.id, context.field("student"))
+        found = roster.find_present(act, course.id, context.field("student"))
         if not forms.is_sure(context):
             name = found.name or found.key
-            question = forms.SecondQuestion(
-                f"Remove {name} from {context.course.title}?",
-                "The student no longer sees the course, and is not graded. Submissions and marks"
-                " are kept, and you can add the student again.",
-                f"Yes, remove {name}",
-                f"{context.course_page}/students",
-            )
-            return forms.ask_again(context, _crumbs(context, f"Remove {name}"), question)
-        roster.remove(act, context.course.id, found.key)
-    return RedirectResponse(f"{context.course_page}/students", 303)
+            trail = _crumbs(context, f"Remove {name}")
+            return forms.ask_again(context, trail, "remove student", place, name, course.title)
+        roster.remove(act, course.id, found.key)
+    return RedirectResponse(place, 303)
 
 
 @ROUTES.form(f"{_COURSE}/students/restore", TEACHERS, show)
@@ -100,23 +95,18 @@ def restore(context: Context) -> Response:
 # --- Links to sign in by: a file with all of them, or mails; a student asks for one --------------
 
 
-@ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
+@ROUTES.at("POST", f"{_COURSE}/links", TEACHERS)
 def make_links(context: Context) -> Response:
     """Give a CSV of links for all students, once it was said that earlier ones may end.
 
     It is the only copy there is.
     """
+    course, place = context.course, f"{context.course_page}/students"
     with context.acting() as act:
-        if not forms.is_sure(context) and roster.have_links(act.db, context.course.id):
-            question = forms.SecondQuestion(
-                f"Make new links for all students of {context.course.title}?",
-                "The links that students have now stop working at once. Nobody can sign in by a"
-                " link until you have sent the new ones.",
-                "Yes, make new links",
-                f"{context.course_page}/students",
-            )
-            return forms.ask_again(context, _crumbs(context, "Sign-in links"), question)
-        links = roster.make_links(act, context.course.id, context.settings.base)
+        if not forms.is_sure(context) and roster.have_links(act.db, course.id):
+            trail = _crumbs(context, "Sign-in links")
+            return forms.ask_again(context, trail, "links", place, course.title)
+        links = roster.make_links(act, course.id, context.settings.base)
     rows = [roster.StudentLink._fields, *links]
     return rendering.attachment("links.csv", sheet.table(rows).encode(), "text/csv")
 
@@ -133,22 +123,16 @@ def ask_for_link(context: Context) -> Response:
     return rendering.page(context, "link_asked.html", [("Sign in", "")], is_sent=is_sent)
 
 
-@ROUTES.at("POST", "/courses/{course}/links/send", TEACHERS)
+@ROUTES.at("POST", f"{_COURSE}/links/send", TEACHERS)
 def send_links(context: Context) -> Response:
     """Queue letters with links for students who have an address, once it was said to be wanted."""
     with context.acting() as act:
         letters = len(mails.list_reached(act.db, context.course.id))
         if letters and not forms.is_sure(context):
+            trail, place = _crumbs(context, "Links by mail"), f"{context.course_page}/students"
             told = "" if context.settings.mail else f" {mails.NO_MAIL}"
-            question = forms.SecondQuestion(
-                f"Send {number_of(letters, 'mail')} with a new link?",
-                f"Each student of {context.course.title} with a mail address gets one. It"
-                " cannot be taken back, and the link that the student has now stops working when"
-                f" it is sent.{told}",
-                "Yes, send the links",
-                f"{context.course_page}/students",
-            )
-            return forms.ask_again(context, _crumbs(context, "Links by mail"), question)
+            names = (context.course.title, number_of(letters, "mail"), told)
+            return forms.ask_again(context, trail, "links by mail", place, *names)
         mails.to_roster(act, context.course.id)
     return RedirectResponse(f"{context.course_page}/students/links", 303)
 
@@ -156,7 +140,7 @@ def send_links(context: Context) -> Response:
 # --- The staff of a course: teachers and assistants are listed, added, changed and removed -------
 
 
-@ROUTES.at("GET", "/courses/{course}/staff", STAFF_ONLY)
+@ROUTES.at("GET", f"{_COURSE}/staff", STAFF_ONLY)
 def show_staff(context: Context) -> Response:
     with context.reading() as db:
         found = staff.list_staff(db, context.course.id)
@@ -171,13 +155,13 @@ def show_staff(context: Context) -> Response:
     )
 
 
-@ROUTES.at("GET", "/courses/{course}/staff/new", TEACHERS)
+@ROUTES.at("GET", f"{_COURSE}/staff/new", TEACHERS)
 def show_new(context: Context) -> Response:
     trail = _crumbs(context, "Add", "Staff")
     return rendering.page(context, "staff_new.html", trail, roles=staff.ROLES, rights=RIGHTS)
 
 
-@ROUTES.at("GET", "/courses/{course}/staff/{staff}/change", TEACHERS)
+@ROUTES.at("GET", f"{_COURSE}/staff/{{staff}}/change", TEACHERS)
 def show_change(context: Context) -> Response:
     colleague = context.colleague
     trail = _crumbs(context, colleague.name, "Staff")
@@ -186,7 +170,7 @@ def show_change(context: Context) -> Response:
     )
 
 
-@ROUTES.form("/courses/{course}/staff", TEACHERS, show_new)
+@ROUTES.form(f"{_COURSE}/staff", TEACHERS, show_new)
 def add_staff(context: Context) -> Response:
     """Add a teacher or an assistant, and show the link to sign in by: its only copy."""
     name, role, email = (context.field(one) for one in ("name", "role", "email"))
@@ -197,21 +181,16 @@ def add_staff(context: Context) -> Response:
     return _show_link(context, made, link)
 
 
-@ROUTES.form("/courses/{course}/staff/link", TEACHERS, show_staff)
+@ROUTES.form(f"{_COURSE}/staff/link", TEACHERS, show_staff)
 def link_staff(context: Context) -> Response:
     """Make a new link for a member of the staff, and show its only copy."""
     base, person = context.settings.base, context.field("person")
     with context.acting() as act:
         if not forms.is_sure(context) and people.some_have_links(act.db, [person]):
             found = staff.find_to_link(act, context.course.id, person)
-            question = forms.SecondQuestion(
-                f"Make a new link for {found.name}?",
-                f"The link that {found.name} has now stops working at once.",
-                "Yes, make a new link",
-                f"{context.course_page}/staff",
-            )
             trail = _crumbs(context, f"A link for {found.name}", "Staff")
-            return forms.ask_again(context, trail, question)
+            place = f"{context.course_page}/staff"
+            return forms.ask_again(context, trail, "link of staff", place, found.name)
         return _show_link(context, *staff.make_link(act, context.course.id, person, base))
 
 
@@ -220,7 +199,7 @@ def _show_link(context: RequestContext, member: Member, link: str) -> Response:
     return rendering.page(context, "staff_link.html", trail, name=member.name, link=link)
 
 
-@ROUTES.form("/courses/{course}/staff/change", TEACHERS, show_staff)
+@ROUTES.form(f"{_COURSE}/staff/change", TEACHERS, show_staff)
 def change_staff(context: Context) -> Response:
     """Change the role and rights of a member of the staff, or remove the member."""
     course, place, person = context.course, f"{context.course_page}/staff", context.field("person")
@@ -233,14 +212,8 @@ def change_staff(context: Context) -> Response:
         if forms.is_sure(context):
             staff.remove(act, course.id, person)
             return RedirectResponse("/courses" if person == context.by else place, 303)
-    question = forms.SecondQuestion(
-        f"Remove {found.name} from {course.title}?",
-        f"{found.name} no longer sees the course. What {found.name} did in it stays. A teacher can"
-        " add people again.",
-        f"Yes, remove {found.name}",
-        place,
-    )
-    return forms.ask_again(context, _crumbs(context, f"Remove {found.name}", "Staff"), question)
+    trail = _crumbs(context, f"Remove {found.name}", "Staff")
+    return forms.ask_again(context, trail, "remove staff", place, found.name, course.title)
 
 
 def _rights(context: RequestContext) -> tuple[str, ...]:

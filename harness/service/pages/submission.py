@@ -206,15 +206,9 @@ def withdraw(context: Context) -> Response:
     if not forms.is_sure(context):
         with context.reading() as db:
             submissions.require_withdrawable(db, *own)
-        question = forms.SecondQuestion(
-            f"Withdraw {context.upload.name}?",
-            "It then no longer counts, and this cannot be undone. You can submit again for as long"
-            " as the assignment takes submissions.",
-            "Yes, withdraw it",
-            context.request.url.path.removesuffix("/withdraw"),
-        )
-        trail = rendering.crumbs(context, f"Withdraw {context.upload.name}")
-        return forms.ask_again(context, trail, question)
+        name, back = context.upload.name, context.request.url.path.removesuffix("/withdraw")
+        trail = rendering.crumbs(context, f"Withdraw {name}")
+        return forms.ask_again(context, trail, "withdraw", back, name)
     with context.acting() as act:
         submissions.withdraw(act, *own)
     return RedirectResponse(context.assignment_page, 303)

@@ -195,13 +195,9 @@ def document(context: Context) -> Response:
 def remove_run(context: Context) -> Response:
     if not forms.is_sure(context):
         name = f"run {context.run.number}"
-        question = forms.SecondQuestion(
-            f"Remove {name}?",
-            "Its results are removed for ever.",
-            f"Yes, remove {name}",
-            f"/suites/{context.run.suite}/runs/{context.run.id}",
-        )
-        return forms.ask_again(context, crumbs(context.suite, (f"Remove {name}", "")), question)
+        trail = crumbs(context.suite, (f"Remove {name}", ""))
+        page = f"{context.suite_page}/runs/{context.run.id}"
+        return forms.ask_again(context, trail, "remove run", page, name)
     with context.acting() as act:
         engine_suites.remove_run(act, context.run, context.suite_folder)
     return RedirectResponse(f"/suites/{context.run.suite}", 303)

@@ -133,11 +133,21 @@ class Provider:
             )
             keys = client.request("GET", metadata["jwks_uri"], withhold_token=True)
             keys.raise_for_status()
-            claims = self._read(token, keys.json(), derive("nonce", secret))
+            # The id token holds, is for us and for this one sign-in.
+            own, key_set = self._settings.oidc_client, KeySet.import_key_set(keys.json())
+            found = jwt.decode(token["id_token"], key_set, algorithms=_ALGORITHMS)
+            wanted = {
+                "iss": {"essential": True, "value": metadata["issuer"]},
+                "aud": {"essential": True, "value": own},
+            }
+            nonce, access = derive("nonce", secret), token.get("access_token")
+            given = {"nonce": nonce, "client_id": own, "access_token": access}
+            claims = CodeIDToken(found.claims, found.header, wanted, given)
+            claims.validate(leeway=_LEEWAY)
         email = _text(claims, EMAIL) if claims.get("email_verified") is True else ""
         named = self._settings.oidc_claim
-        own = "" if named == EMAIL else _text(claims, named)
-        return Claims(_text(claims, "sub"), email, _text(claims, "name"), own)
+        other = "" if named == EMAIL else _text(claims, named)
+        return Claims(_text(claims, "sub"), email, _text(claims, "name"), other)
 
     def probe(self) -> str:
         """Return what the provider is, in words; raises ProviderUnavailableError, UsageError."""
@@ -178,19 +188,6 @@ class Provider:
                 self._found = found
             self._until = time.monotonic() + _KNOWN
         return self._found
-
-    def _read(self, token: dict[str, Any], keys: Any, nonce: str) -> CodeIDToken:
-        """Return the claims of an id token that holds, is for us and for this one sign-in."""
-        found = jwt.decode(token["id_token"], KeySet.import_key_set(keys), algorithms=_ALGORITHMS)
-        client = self._settings.oidc_client
-        wanted = {
-            "iss": {"essential": True, "value": self._found["issuer"]},
-            "aud": {"essential": True, "value": client},
-        }
-        given = {"nonce": nonce, "client_id": client, "access_token": token.get("access_token")}
-        claims = CodeIDToken(found.claims, found.header, wanted, given)
-        claims.validate(leeway=_LEEWAY)
-        return claims
 
 
 def _text(claims: CodeIDToken, name: str) -> str:

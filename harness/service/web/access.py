@@ -5,7 +5,7 @@ its path names is looked up before it is answered (:mod:`harness.service.web.req
 """
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -90,6 +90,7 @@ class Form(NamedTuple):
 _A_FORM = Form()
 
 
+@dataclass(frozen=True, eq=False)
 class Guard:
     """Applies a rule to a request, before anything of its body is read.
 
@@ -97,11 +98,9 @@ class Guard:
     can use it through a browser.
     """
 
-    def __init__(self, rule: Rule, scope: str = "", most: Form = _A_FORM) -> None:
-        """``scope``: what an API token must allow; empty: a page."""
-        self.rule = rule
-        self.scope = scope
-        self.most = most
+    rule: Rule
+    scope: str = ""  # what an API token must allow; empty: a page
+    most: Form = _A_FORM
 
     async def __call__(self, request: Request) -> AsyncIterator[None]:
         context = await run_in_threadpool(self._look_up, request)

@@ -1,6 +1,7 @@
 """Middleware of every request: hosts, headers, HEAD, the log, and refusals."""
 
 import asyncio
+import contextlib
 import errno
 import re
 import secrets
@@ -258,9 +259,14 @@ def answer(
     if request.url.path.startswith(API):
         return request_context.respond(status, reason, headers)
     context = getattr(request.state, "context", RequestContext(request.app.state.service, request))
-    if status in _NOT_TAKEN and (shown := _show_form(request, replace(context, why=reason))):
-        shown.status_code = status
-        return shown
+    route = request.scope.get("route")
+    guard = guard_of(route) if isinstance(route, APIRoute) else None
+    if status in _NOT_TAKEN and guard and guard.most.page:  # the page with the form
+        # It is not there if what it is about was removed meanwhile.
+        with contextlib.suppress(UsageError, RequestRefused):
+            shown = guard.most.page(replace(context, why=reason))
+            shown.status_code = status
+            return shown
     title = _HEADINGS.get(status, "Not done")
     # The page of ours from which a form was sent; empty if it is not known.
     former = urlsplit(request.headers.get("referer", ""))
@@ -270,16 +276,6 @@ def answer(
     return rendering.page(
         context, "trouble.html", [(title, "")], status, title=title, why=reason, back=back
     )
-
-
-def _show_form(request: Request, context: RequestContext) -> Response | None:
-    """Return the page with the form that was sent; None if it is not known, or there no longer."""
-    route = request.scope.get("route")
-    guard = guard_of(route) if isinstance(route, APIRoute) else None
-    try:
-        return guard.most.page(context) if guard and guard.most.page else None
-    except (UsageError, RequestRefused):  # what it is about was removed meanwhile
-        return None
 
 
 def _answer_refusal(request: Request, error: RequestRefused) -> Response:

@@ -153,27 +153,6 @@ def exactly(points: Fraction) -> str:
     return written if Fraction(written) == points else str(points)
 
 
-def page(
-    context: RequestContext,
-    template: str,
-    crumbs: Crumbs = (),
-    status: int = 200,
-    **values: object,
-) -> Response:
-    """Return a page made of a template, which is given ``context`` and the values."""
-    trail = [("Courses", "/courses"), *crumbs] if context.person else [*crumbs]
-    made = _environment().get_template(template)
-    text = made.render(context=context, crumbs=trail, menu=_course_menu(context), **values)
-    return HTMLResponse(text, status)
-
-
-def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
-    """Return the way to a page of an assignment."""
-    own = (context.assigned.title, context.assignment_page)
-    more = [(last, "")] if last else []
-    return [(context.course.title, context.course_page), own, *more]
-
-
 # What each page of the side menu is called, its address below the course, and who may see it.
 COURSE_MENU: list[tuple[str, str, Rule]] = [
     ("Assignments", "", STAFF_ONLY),
@@ -184,17 +163,31 @@ COURSE_MENU: list[tuple[str, str, Rule]] = [
 ]
 
 
-def _course_menu(context: RequestContext) -> list[tuple[str, str, bool]]:
-    """Return a label, an address and whether it is the current one, for each page of the menu.
+def page(
+    context: RequestContext,
+    template: str,
+    crumbs: Crumbs = (),
+    status: int = 200,
+    **values: object,
+) -> Response:
+    """Return a page made of a template, which is given ``context`` and the values."""
+    trail = [("Courses", "/courses"), *crumbs] if context.person else [*crumbs]
+    menu: list[tuple[str, str, bool]] = []  # labels, addresses, and which one is current
+    if "course" in context.named:
+        base, path = context.course_page, f"{context.request.url.path}/"
+        shown = [(label, base + end) for label, end, rule in COURSE_MENU if rule.allows(context)]
+        # What is no page of the menu belongs to the page whose address its own begins with.
+        current = max((one for _, one in shown if path.startswith(f"{one}/")), key=len, default="")
+        menu = [(label, address, address == current) for label, address in shown]
+    made = _environment().get_template(template)
+    return HTMLResponse(made.render(context=context, crumbs=trail, menu=menu, **values), status)
 
-    What is no page of the menu belongs to the page whose address its own begins with.
-    """
-    if "course" not in context.named:
-        return []
-    base, path = context.course_page, f"{context.request.url.path}/"
-    shown = [(label, base + end) for label, end, rule in COURSE_MENU if rule.allows(context)]
-    current = max((one for _, one in shown if path.startswith(f"{one}/")), key=len, default="")
-    return [(label, address, address == current) for label, address in shown]
+
+def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
+    """Return the way to a page of an assignment."""
+    own = (context.assigned.title, context.assignment_page)
+    more = [(last, "")] if last else []
+    return [(context.course.title, context.course_page), own, *more]
 
 
 def size(count: int) -> str:
