@@ -14,20 +14,20 @@ from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from harness.service import machines, processes
-from harness.service.api import courses, people, requests, submissions
+from harness.service.api import courses, requests, submissions
 from harness.service.api import gradings as api_gradings
+from harness.service.api import people as api_people
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
 from harness.service.lti import launch_pages
 from harness.service.lti import pages as lti_pages
 from harness.service.operations import health
 from harness.service.pages import (
-    account,
     assignment,
     course,
     gradings,
+    people,
     private_cases,
-    roster,
     submission,
     suites,
 )
@@ -77,12 +77,11 @@ def show_cluster(context: access.Context) -> Response:
 # --- The application -----------------------------------------------------------------------------
 
 ROUTES = (
-    *(account.ROUTES, course.ROUTES),
-    *(assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(roster.ROUTES, private_cases.ROUTES, suites.ROUTES),
-    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
+    *(people.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(private_cases.ROUTES, suites.ROUTES, api_people.ROUTES, courses.ROUTES),
+    *(submissions.ROUTES, requests.ROUTES, api_people.STAFF_ROUTES),
     *(submissions.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
-    *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, people.STUDENT_ROUTES),
+    *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, api_people.STUDENT_ROUTES),
     *(api_gradings.ROUTES, submissions.MARK_ROUTES, api_suites.ROUTES, api_suites.RUN_ROUTES),
     *(FOR_OPERATORS, METRICS, lti_pages.ROUTES, launch_pages.ROUTES),
     api_gradings.TOURNAMENT_ROUTES,

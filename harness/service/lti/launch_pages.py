@@ -19,7 +19,7 @@ from harness.service import monitoring
 from harness.service.lti import linked_courses, messages, platforms
 from harness.service.lti.connection import PlatformClient, PlatformError
 from harness.service.lti.messages import DEEP_LINKING, Launch, LaunchRefusedError
-from harness.service.pages.account import start_session
+from harness.service.pages.people import start_session
 from harness.service.people import accounts
 from harness.service.records import STUDENT, TEACHER, CourseLink, Platform
 from harness.service.storage import audit, courses, lti, people

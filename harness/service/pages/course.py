@@ -25,12 +25,24 @@ from harness.service.records import CourseAssignment
 from harness.service.storage import courses, data_folder
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Context, Routes
+from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, TEACHERS, Context, Routes
 
 ROUTES = Routes()
 _COURSE = "/courses/{course}"
 _ALL = f"{_COURSE}/assignments"
 _ONE = f"{_ALL}/{{assignment}}"
+
+
+@ROUTES.at("GET", "/", SIGNED_IN)
+def enter_site(context: Context) -> Response:
+    return RedirectResponse("/courses", 303)
+
+
+@ROUTES.at("GET", "/courses", SIGNED_IN)
+def beginning(context: Context) -> Response:
+    with context.reading() as db:
+        found = courses.of_person(db, context.by)
+    return rendering.page(context, "courses.html", courses=found)
 
 
 @ROUTES.at("GET", "/courses/new", ADMINS)
