@@ -13,7 +13,7 @@ from harness import signals
 from harness.errors import HarnessError
 from harness.service import monitoring, processes
 from harness.service.lti import linked_courses
-from harness.service.operations import pruning
+from harness.service.operations import data
 from harness.service.people import mails
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
@@ -45,7 +45,7 @@ def _send(settings: Settings, database: Database) -> float:
 
 
 def _prune(settings: Settings, database: Database) -> float:
-    gone = [one for one in pruning.prune(settings, database) if one.number]
+    gone = [one for one in data.prune(settings, database) if one.number]
     for one in gone:
         monitoring.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
     return 0.0

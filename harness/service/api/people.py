@@ -6,17 +6,9 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from harness.service.api import requests
 from harness.service.api.courses import DATE
-from harness.service.api.requests import (
-    ApiRoutes,
-    Asked,
-    Body,
-    Found,
-    Json,
-    Moment,
-    Page,
-    find_page,
-)
+from harness.service.api.requests import ApiRoutes, Asked, Json, Moment, Page
 from harness.service.courses import deadlines, gradebooks, roster, roster_files, staff
 from harness.service.local_times import add_offset
 from harness.service.people import accounts
@@ -86,7 +78,7 @@ def rename(context: Context, body: Json[NameWanted]) -> Me:
 def tokens(context: Context, page: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
     with context.reading() as db:
-        found = find_page(db, people.TOKENS, ("made", "id"), page, person=context.by)
+        found = requests.find_page(db, people.TOKENS, ("made", "id"), page, person=context.by)
     return found.show(lambda one: TokenShown(**one._asdict()))
 
 
@@ -246,10 +238,10 @@ def remove_assistant(context: Context) -> None:
 
 def _find(
     context: RequestContext, page: Asked, *roles: str, order: tuple[str, ...] = ("name", "person")
-) -> Found[Member]:
+) -> requests.Found[Member]:
     named = {"course": context.course.id, "role": [*roles]}
     with context.reading() as db:
-        return find_page(db, courses.MEMBERS, order, page, **named)
+        return requests.find_page(db, courses.MEMBERS, order, page, **named)
 
 
 def _add(context: RequestContext, body: staff.NewStaff) -> tuple[Member, str]:
@@ -344,7 +336,7 @@ def _describe_student(member: Member) -> StudentShown:
 @STUDENT_ROUTES.at("POST", "/courses/{course}/roster", TEACHERS)
 def take_roster(
     context: Context,
-    path: Annotated[Path, Body("text/csv")],  # a zip of a class's submissions is large
+    path: Annotated[Path, requests.Body("text/csv")],  # a zip of a class's submissions is large
     name: Annotated[str, Query(max_length=200, description="of the file")] = "",
 ) -> RosterTaken:
     """Take a roster: a CSV with the column ``student``. Members missing from it stay.

@@ -16,7 +16,7 @@ from harness.network import is_this_machine
 from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
-from harness.service.operations import pruning
+from harness.service.operations import data
 from harness.service.people import mails
 from harness.service.records import FAULT
 from harness.service.settings import Settings, read_address
@@ -221,7 +221,7 @@ def _zone(settings: Settings) -> str:
 
 def _keep(settings: Settings) -> str:
     """Name the times after which old data goes."""
-    rules = pruning.read(settings.keep)
+    rules = data.read_rules(settings.keep)
     told = (f"{kind} {'forever' if days is None else days}" for kind, days in rules.items())
     return f"days: {', '.join(told)}"
 
