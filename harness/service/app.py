@@ -129,7 +129,7 @@ class _WebServer(uvicorn.Server):
 def main(descriptor: int) -> int:
     """Answer until a signal comes, and then what was asked before it."""
     settings = processes.begin()
-    service = Service.open(settings, Database.patiently)
+    service = Service(settings, Database.patiently)
     config = uvicorn.Config(
         guard_application(service),
         log_level="warning",

@@ -51,7 +51,7 @@ def first_link(settings: Settings) -> str:
 
     Raises as :class:`harness.service.storage.database.Database`.
     """
-    service = Service.open(settings)
+    service = Service(settings)
     try:
         with service.database.acting() as act:
             if people.has_entered(act.db):

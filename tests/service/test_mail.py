@@ -152,8 +152,8 @@ def test_an_address_gets_three_mails_in_an_hour_and_nothing_tells_so(service, mo
 
 
 def test_a_machine_may_ask_so_often_and_all_together_so_many_wait(service, monkeypatch):
-    few = service._replace(asking=Rates(2))
-    browser = Browser(few)
+    monkeypatch.setattr(service, "asking", Rates(2))
+    browser = Browser(service)
     assert [
         browser.post("/sign-in/link", page="/sign-in", email=f"{name}@example.org").status_code
         for name in "abc"

@@ -18,7 +18,6 @@ from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
 from harness.service.operations import data
 from harness.service.people import mails
-from harness.service.records import FAULT
 from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, database, people, queue
 from harness.service.web import service
@@ -39,11 +38,6 @@ class State(NamedTuple):
     workers: int
     free: int  # bytes
     cluster: str = ""  # why no engine can run on the cluster; empty if they can, or without one
-
-    @property
-    def faults(self) -> int:
-        """Return how many jobs a person should look at."""
-        return sum(count for (_, state), count in self.jobs.items() if state == FAULT)
 
 
 def state(service: Service) -> State:

@@ -269,7 +269,7 @@ def show_links(context: Context) -> Response:
     with context.reading() as db:
         last = {"kind": ROSTER, "course": context.course.id}
         letters = people.LETTERS.all(db, "address", "id", **last)
-        without = mails.list_without_address(db, context.course.id)
+        _, without = mails.list_reached(db, context.course.id)
     trail, no_mail = _crumbs(context, "Sign-in links"), mails.NO_MAIL
     return rendering.page(
         context, "student_links.html", trail, letters=letters, without=without, no_mail=no_mail
@@ -350,7 +350,7 @@ def ask_for_link(context: Context) -> Response:
 def send_links(context: Context) -> Response:
     """Queue letters with links for students who have an address, once it was said to be wanted."""
     with context.acting() as act:
-        letters = len(mails.list_reached(act.db, context.course.id))
+        letters = len(mails.list_reached(act.db, context.course.id)[0])
         if letters and not forms.is_sure(context):
             trail, place = _crumbs(context, "Links by mail"), f"{context.course_page}/students"
             told = "" if context.settings.mail else f" {mails.NO_MAIL}"

@@ -39,14 +39,6 @@ _POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line
 _LONGEST = 100  # characters of a name or a title
 
 
-class MailLink(NamedTuple):
-    """A link, and what it opens."""
-
-    name: str  # whose it is
-    courses: tuple[str, ...]  # their titles
-    link: str
-
-
 _ASKED = """\
 Somebody, most likely you, asked for a link to sign in at {base}.
 Each link works once, within an hour. If it was not you, do nothing.
@@ -61,15 +53,13 @@ _WORDS = {
 }
 
 
-def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> EmailMessage:
-    """Return the mail of a letter; raises MailRefusedError if its address is not one."""
+def compose(settings: Settings, letter: Letter, ways: Sequence[str]) -> EmailMessage:
+    """Return the mail of a letter; raises MailRefusedError if its address is not one.
+
+    ``ways``: each is a line with whose link it is, and one with the link.
+    """
     subject, text = _WORDS[letter.kind]
     sender = settings.mail_from or f"gtp-harness@{urlsplit(settings.base).hostname}"
-    parts = [text.format(base=settings.base)]
-    for way in ways:
-        titles = ", ".join(map(_short, way.courses))
-        whose = f"{_short(way.name)}{f' ({titles})' if titles else ''}"
-        parts.append(f"{whose}:\n{way.link}\n")
     message = EmailMessage(policy=_POLICY)
     try:
         message["From"] = sender
@@ -80,12 +70,8 @@ def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> Ema
     message["Date"] = formatdate()
     message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2].strip("> "))
     message["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody is out of office for it
-    message.set_content("\n".join(parts))
+    message.set_content("\n".join([text.format(base=settings.base), *ways]))
     return message
-
-
-def _short(text: str) -> str:
-    return one_line(text, _LONGEST)
 
 
 # --- Asking for mails, and sending them: a letter waits in the database until a server takes it --
@@ -116,7 +102,7 @@ def ask(db: Connection, text: str) -> bool:
 
 def to_roster(act: AuditedTransaction, course: str) -> None:
     """Queue a letter for each student of a course who has an address and no letter waiting."""
-    reached = list_reached(act.db, course)
+    reached, _ = list_reached(act.db, course)
     for one in reached:
         now, named = time.time(), {"kind": records.ROSTER, "person": one.id, "course": course}
         if not people.LETTERS.find(act.db, state=records.WAITING, **named):
@@ -126,20 +112,12 @@ def to_roster(act: AuditedTransaction, course: str) -> None:
     act.note("links sent", course, letters=len(reached))
 
 
-def list_reached(db: Connection, course: str) -> list[Person]:
-    """Return the students of a course whom a mail reaches."""
-    return [person for _, person in _students(db, course) if person.email]
-
-
-def list_without_address(db: Connection, course: str) -> list[Member]:
-    """Return the students of a course whom no mail reaches."""
-    return [member for member, person in _students(db, course) if not person.email]
-
-
-def _students(db: Connection, course: str) -> list[tuple[Member, Person]]:
+def list_reached(db: Connection, course: str) -> tuple[list[Person], list[Member]]:
+    """Return the students of a course whom a mail reaches, and those whom none does."""
     members = courses.students(db, course)
     known = {one.id: one for one in people.PEOPLE.all(db, id=[one.person for one in members])}
-    return [(one, known[one.person]) for one in members]
+    reached = [known[one.person] for one in members if known[one.person].email]
+    return reached, [one for one in members if not known[one.person].email]
 
 
 def deliver(settings: Settings, database: Database) -> bool:
@@ -162,9 +140,11 @@ def _deliver(settings: Settings, database: Database, letter: Letter) -> dict[str
             found = people.PEOPLE.all(act.db, id=letter.person) if is_there else []
         for one in found:
             secret = accounts.make_link(act, one.id, lasts, once=is_asked)
-            titles = tuple(course.title for course, _ in courses.of_person(act.db, one.id))
+            theirs = courses.of_person(act.db, one.id)
+            titles = ", ".join(one_line(course.title, _LONGEST) for course, _ in theirs)
+            whose = f"{one_line(one.name, _LONGEST)}{f' ({titles})' if titles else ''}"
             made.append((one, secret))
-            ways.append(MailLink(one.name, titles, f"{base}/enter/{secret.text}"))
+            ways.append(f"{whose}:\n{base}/enter/{secret.text}\n")
     if made:
         try:
             send(settings, compose(settings, letter, ways))

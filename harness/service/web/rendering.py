@@ -2,7 +2,6 @@
 
 import datetime
 import hashlib
-import json
 import mimetypes
 import re
 from collections.abc import Callable, Iterable
@@ -39,25 +38,6 @@ POLICY = (
     " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
     f" {FRAMES}"
 )
-# htmx runs no text as a script and adds no style: the policy would not let it. What is refused is
-# said at the top of the page, and the page stays.
-_HTMX = {
-    "includeIndicatorStyles": False,
-    "allowEval": False,
-    "allowScriptTags": False,
-    "historyCacheSize": 0,
-    "responseHandling": [
-        {"code": "[23]..", "swap": True},
-        {
-            "code": "[45]..",
-            "swap": True,
-            "error": True,
-            "target": "#problem",
-            "select": "#why",
-            "swapOverride": "innerHTML show:window:top",
-        },
-    ],
-}
 
 
 @cache
@@ -105,7 +85,6 @@ def _environment() -> Environment:
         "token": lambda context: token.format(FORM_TOKEN, context.form_token),
         "definitions": DEFINITIONS,
         "version": __version__,
-        "htmx": json.dumps(_HTMX),
         "zone": local_times.name_zone,
         "typed": typed,
         "reason": explain_form,
