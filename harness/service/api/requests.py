@@ -139,7 +139,14 @@ class ApiRoutes(Routes):
             rest |= {"status_code": 204, "response_class": Response}
 
         def declare(endpoint: Endpoint) -> Endpoint:
-            body, signed_in = _bind_body(endpoint), may.signed_in
+            body: dict[str, Any] = {}
+            for name, hint in get_type_hints(endpoint, include_extras=True).items():
+                kind, *notes = get_args(hint) or [hint]
+                if found := next((one for one in notes if isinstance(one, Body)), None):
+                    # It is read for the function, and told in the schema.
+                    endpoint.__annotations__[name] = Annotated[kind, Depends(found.reader(kind))]
+                    body = found.describe(kind)
+            signed_in = may.signed_in
             text = {"in": "path", "required": True, "schema": _TEXT}
             own = {
                 "parameters": [{"name": n, **text} for n in re.findall(r"\{(\w+)", path)],
@@ -153,16 +160,6 @@ class ApiRoutes(Routes):
             return self.guarded(method, path, guard, **{**rest, **told})(endpoint)
 
         return declare
-
-
-def _bind_body(endpoint: Endpoint) -> dict[str, Any]:
-    """Let the parameter with the body of a request be read; return what the schema tells of it."""
-    for name, hint in get_type_hints(endpoint, include_extras=True).items():
-        if body := next((one for one in get_args(hint)[1:] if isinstance(one, Body)), None):
-            kind = get_args(hint)[0]
-            endpoint.__annotations__[name] = Annotated[kind, Depends(body.reader(kind))]
-            return body.describe(kind)
-    return {}
 
 
 # --- Lists in pages: each tells where the next one begins ----------------------------------------

@@ -207,27 +207,24 @@ def _synchronize(settings: Settings, database: Database, link: CourseLink) -> di
             raise PlatformError(f"{title} lists nobody in this course: nothing was changed")
         with database.acting() as act:
             courses.lock_course(act.db, link.course)
-            remarks = _take(act, link, listed.values(), groups)
-            remarks = (*remarks, *_remove_others(act, link, {*listed}))
+            remarks = [*_take(act, link, listed.values(), groups)]
+            for user in lti.USERS.all(act.db, link=link.id):  # who is not in the list any more
+                who = {"course": link.course, "person": user.person}
+                member = courses.MEMBERS.find(act.db, **who)
+                if user.subject in listed or member is None or member.role == FORMER:
+                    continue
+                if member.role == STUDENT:
+                    roster.remove(act, link.course, member.key)
+                else:
+                    courses.MEMBERS.remove(act.db, **who)
+                    act.note(f"{member.role} removed", link.course, **{member.role: user.person})
+                gone = "was removed: no longer in the course of the platform."
+                remarks.append(f"{member.name} {gone}")
     except HarnessError as error:
         monitoring.warn(settings, f"LTI: the members of {link.title!r}: {error}")
         return {"trouble": str(error)}
     now, done = time.time(), {"trouble": "", "remarks": "\n".join(remarks)}
     return {**done, "tries": 0, "due": now + _DAY, "synced": now}
-
-
-def _remove_others(act: AuditedTransaction, link: CourseLink, subjects: set[str]) -> Iterator[str]:
-    """Remove from a course who is from the platform, and not in its list any more."""
-    for user in lti.USERS.all(act.db, link=link.id):
-        member = courses.MEMBERS.find(act.db, course=link.course, person=user.person)
-        if user.subject in subjects or member is None or member.role == FORMER:
-            continue
-        if member.role == STUDENT:
-            roster.remove(act, link.course, member.key)
-        else:
-            courses.MEMBERS.remove(act.db, course=link.course, person=user.person)
-            act.note(f"{member.role} removed", link.course, **{member.role: user.person})
-        yield f"{member.name} was removed: no longer in the course of the platform."
 
 
 def _pages(

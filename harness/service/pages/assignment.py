@@ -77,7 +77,12 @@ def _show_to_staff(context: access.Context) -> Response:
     with context.reading() as db:
         everybody = standings.standings_of_all(db, assigned)
         setup = checklist.load(db, settings, assigned, measured)
-        begun = [_grading_line(db, one) for one in uploads.gradings(db, assigned.id)]
+        begun = []
+        for one in uploads.gradings(db, assigned.id):
+            state, waits = gradings.state(db, one), gradings.find_decisions(db, one)
+            faults = waits.faults or int(state == "failed")
+            decision = ", ".join(gradings.phrase(waits))
+            begun.append(GradingLine(one, state, faults, waits.changes, decision))
         in_force = uploads.in_force(db, assigned.id)
         is_open = bool(deadlines.list_open_dates(db, assigned, datetime.datetime.now()))
     counts = AssignmentCounts(
@@ -131,12 +136,6 @@ class GradingLine(NamedTuple):
     faults: int  # jobs in which the service failed
     changes: int  # marks that would change
     decision: str  # that it waits for, as a phrase; "" for none
-
-
-def _grading_line(db: Connection, grading: records.Grading) -> GradingLine:
-    state, waits = gradings.state(db, grading), gradings.find_decisions(db, grading)
-    faults = waits.faults or int(state == "failed")
-    return GradingLine(grading, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
 
 
 # --- Actions on several students or groups at once: the same as on the page of each --------------

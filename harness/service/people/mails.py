@@ -282,17 +282,13 @@ def _connect(settings: Settings, mail_server: MailServer) -> Iterator[smtplib.SM
         if not mail_server.is_tls and not (mail_server.is_local and not smtp.has_extn("starttls")):
             smtp.starttls(context=ssl.create_default_context())
         if mail_server.user:
-            smtp.login(mail_server.user, _password(settings))
+            password, file = os.environ.get(PASSWORD, ""), settings.mail_password
+            try:
+                password = Path(file).read_text("utf-8").rstrip("\r\n") if file else password
+            except (OSError, ValueError):
+                raise MailDelayedError(f"--mail-password: cannot read {file}") from None
+            smtp.login(mail_server.user, password)
         yield smtp
-
-
-def _password(settings: Settings) -> str:
-    if not settings.mail_password:
-        return os.environ.get(PASSWORD, "")
-    try:
-        return Path(settings.mail_password).read_text(encoding="utf-8").rstrip("\r\n")
-    except (OSError, ValueError):
-        raise MailDelayedError(f"--mail-password: cannot read {settings.mail_password}") from None
 
 
 @contextlib.contextmanager

@@ -123,7 +123,24 @@ class Guard:
         with service.database.reading() as db:
             context = self.identify(db, RequestContext(service, request))
             request.state.by = context.by  # for the log, also if the request is refused
-            self._check_person(context)
+            if self.rule.signed_in and context.person is None:
+                why, page = "sign in first", f"{context.settings.base}/tokens"
+                if self.scope and "authorization" in request.headers:
+                    why = "this API token is unknown or has expired: make a new one on the page"
+                    why = f"{why} {page}"
+                elif self.scope:
+                    why = f"no API token was sent: make one on the page {page}"
+                wanted = {"www-authenticate": "Bearer"} if self.scope else {}  # RFC 9110, 15.5.2
+                raise RequestRefused(401, why, wanted)
+            if context.person:
+                rates = service.rates if context.token else service.page_rates
+                context.require_rate(rates, context.person.id, "requests")
+            if context.token and context.token.scope not in (self.scope, "all"):
+                raise RequestRefused(
+                    403, f"the token's scope is {context.token.scope!r}, not {self.scope!r}"
+                )
+            if self.rule.admins and not (context.person and context.person.is_admin):
+                raise RequestRefused(403, f"this is for {self.rule.name}")
             return self.look_up_named(db, context)
 
     def look_up_named(self, db: Connection, context: RequestContext) -> RequestContext:
@@ -145,27 +162,6 @@ class Guard:
         if person and COOKIE not in cookies:
             context.request.state.frame = people.find_frame(db, accounts.digest_of(session))
         return replace(context, person=person, session=session) if person else context
-
-    def _check_person(self, context: RequestContext) -> None:
-        if self.rule.signed_in and context.person is None:
-            why, page = "sign in first", f"{context.settings.base}/tokens"
-            if self.scope and "authorization" in context.request.headers:
-                why = (
-                    f"this API token is unknown or has expired: make a new one on the page {page}"
-                )
-            elif self.scope:
-                why = f"no API token was sent: make one on the page {page}"
-            wanted = {"www-authenticate": "Bearer"} if self.scope else {}  # RFC 9110, 15.5.2
-            raise RequestRefused(401, why, wanted)
-        if context.person:
-            rates = context.service.rates if context.token else context.service.page_rates
-            context.require_rate(rates, context.person.id, "requests")
-        if context.token and context.token.scope not in (self.scope, "all"):
-            raise RequestRefused(
-                403, f"the token's scope is {context.token.scope!r}, not {self.scope!r}"
-            )
-        if self.rule.admins and not (context.person and context.person.is_admin):
-            raise RequestRefused(403, f"this is for {self.rule.name}")
 
     async def _with_form(self, context: RequestContext) -> RequestContext:
         """Read a form, which must be of a page of ours."""
