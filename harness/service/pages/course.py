@@ -19,7 +19,7 @@ from harness.clock_changes import measure, write
 from harness.errors import UsageError
 from harness.service.courses import changes, making, own_files, standings, submissions
 from harness.service.jobs import checklist, private_cases
-from harness.service.local_times import describe_date, keep_same, read_seconds, to_field
+from harness.service.local_times import keep_same, read_seconds, to_field
 from harness.service.pages import forms
 from harness.service.records import CourseAssignment
 from harness.service.storage import courses, data_folder
@@ -211,34 +211,14 @@ _WEEKS = 2  # to the deadline that a form proposes
 _LATE_DAYS = 2  # in which late submissions are accepted, if being late costs something
 _TYPED = ("title", "opens", "deadline", "closes", "deduction", "grace")
 _CARRIED = ("source", "about", "proposed", *_TYPED, "hidden", "once")  # from step to step
-# What students see of private tests, by what the assignment says.
-_SEEN = {
-    "nothing": "only the points that they gave",
-    "verdict": "which ones passed, without questions and expected answers",
-    "command": "which ones passed, with the questions",
-    "everything": "questions and expected answers",
-}
 
 
 @ROUTES.at("GET", _NEW, TEACHERS)
 def choose(context: Context) -> Response:
     context = _with_query(context)
-    every = []
-    for one in map(assignments.find, shipped.names()):
-        overlay, tools = one.engine.overlay, ", ".join(tool.name for tool in needs.of(one))
-        wanted = [f"a course folder {overlay}"] if overlay else []
-        wanted += [f"{tools} on the server"] if tools else []
-        words = f"{one.key}{'. Needs ' if wanted else ''}{' and '.join(wanted)}"
-        every.append((one.key, one.title, words))
-    own = "with assignment.toml, its case files and, if you like, the reference engine"
-    every.append((own_files.OWN, "A folder of your own", own))
+    ships = [(one, needs.of(one)) for one in map(assignments.find, shipped.names())]
     carried = {"once": secrets.token_hex(32), **_carry(context, "source")}
-    place = f"{context.course_page}/assignments/new/dates"
-    choices = [
-        (f"{place}?{urlencode({**carried, 'source': key})}", title, words)
-        for key, title, words in every
-    ]
-    return _page(context, "which", choices=choices)
+    return _page(context, "which", ships=ships, own=own_files.OWN, carried=carried)
 
 
 @ROUTES.at("GET", f"{_NEW}/dates", TEACHERS)
@@ -317,19 +297,12 @@ def show_last(context: Context) -> Response:
         return _show_dates(replace(context, why=context.why or str(error)), 422)
     source = _source(context)
     is_own = source == own_files.OWN
-    unset = "as assignment.toml says" if is_own else "none"
-    dates = [
-        ("Title", wanted.title or "as assignment.toml says"),
-        ("Opens", describe_date(wanted.opens) or "at once"),
-        ("Deadline", describe_date(wanted.deadline) or unset),
-        ("Closed after", describe_date(wanted.closes) or unset),
-    ]
     return _page(
         context,
         "visibility",
-        dates=dates,
+        wanted=wanted,
         is_own=is_own,
-        private="" if is_own else _SEEN[assignments.find(source).cases.private_visible],
+        private="" if is_own else assignments.find(source).cases.private_visible,
         carried=_carry(context, "hidden"),
         back=f"{context.course_page}/assignments/new/dates?{urlencode(_carry(context))}",
     )

@@ -10,7 +10,7 @@ from harness.service import monitoring
 from harness.service.courses import gradebooks, roster, roster_files, staff
 from harness.service.pages import forms
 from harness.service.people import accounts, mails, oidc
-from harness.service.records import FORMER, RIGHTS, ROSTER, TEACHER, Member
+from harness.service.records import FORMER, RIGHTS, ROSTER, Member
 from harness.service.storage import courses, people
 from harness.service.web import access, rendering
 from harness.service.web.access import ANYBODY, SIGNED_IN, STAFF_ONLY, TEACHERS, Context, Routes
@@ -246,11 +246,8 @@ def show(context: Context) -> Response:
     with context.reading() as db:
         students = courses.students(db, context.course.id)
         former = courses.students(db, context.course.id, FORMER)
-    groups = {one.team for one in students if one.team}
     trail = [(context.course.title, context.course_page), ("Students", "")]
-    return rendering.page(
-        context, "students.html", trail, students=students, former=former, groups=len(groups)
-    )
+    return rendering.page(context, "students.html", trail, students=students, former=former)
 
 
 def _crumbs(context: RequestContext, last: str, above: str = "Students") -> list[tuple[str, str]]:
@@ -287,11 +284,8 @@ def take_roster(context: Context) -> Response:
     with context.acting() as act:
         found = roster.take(act, context.course.id, wanted)
     gradebooks.keep_roster(context.settings, context.course.id, data)
-    changed = {one.student for one in found.changed} - {one.key for one in found.returned}
-    again = f"{len(found.returned)} added again, " if found.returned else ""
-    summary = f"{len(found.added)} added, {again}{len(changed)} changed, {found.same} as before"
     name, trail = roster_files.show_name(sent.name), _crumbs(context, "Import roster")
-    return rendering.page(context, "roster.html", trail, name=name, found=found, summary=summary)
+    return rendering.page(context, "roster.html", trail, name=name, found=found)
 
 
 @ROUTES.form(f"{_COURSE}/students/remove", TEACHERS, show)
@@ -367,15 +361,8 @@ def send_links(context: Context) -> Response:
 def show_staff(context: Context) -> Response:
     with context.reading() as db:
         found = staff.list_staff(db, context.course.id)
-    is_only_teacher = sum(one.role == TEACHER for one in found) == 1
-    return rendering.page(
-        context,
-        "staff.html",
-        [(context.course.title, context.course_page), ("Staff", "")],
-        staff=found,
-        is_only_teacher=is_only_teacher,
-        rights=RIGHTS,
-    )
+    trail = [(context.course.title, context.course_page), ("Staff", "")]
+    return rendering.page(context, "staff.html", trail, staff=found, rights=RIGHTS)
 
 
 @ROUTES.at("GET", f"{_COURSE}/staff/new", TEACHERS)

@@ -8,8 +8,6 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
-from harness.report.board_evidence import Evidence
-from harness.report.html import board_drawing
 from harness.service.courses import cases, own_files
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import drafts, previews, private_cases
@@ -116,12 +114,6 @@ def show_draft(context: access.Context) -> Response:
     found = draft.load_findings()
     fault = drafts.why_nothing(context.job, found)
     kept = draft.load_choice() if found else drafts.KeptCandidates(())
-    places = {place: found.candidates[place].board for place in kept.chosen} if found else {}
-    boards = {
-        place: board_drawing.board(one.diagram(), Evidence())
-        for place, one in places.items()
-        if one
-    }
     return rendering.page(
         context,
         "draft.html",
@@ -134,7 +126,6 @@ def show_draft(context: access.Context) -> Response:
         longest=private_cases.LONGEST,
         chosen=drafts.describe_choice(found, kept) if found else None,
         left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
-        boards=boards,
         free=cases.find_free_name(cases.paths(context.settings, context.assigned)),
     )
 

@@ -217,20 +217,6 @@ class RequestLog:
 API = "/api/"
 _FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk
 _NOT_TAKEN = (409, 422)  # a form may be sent again after a change
-# What a page is headed by; the API has the names that HTTP gives.
-_HEADINGS = {
-    401: "Sign in first",
-    403: "You may not do this",
-    404: "Not found",
-    405: "Not found",
-    409: "Not now",
-    410: "No longer there",
-    413: "Too large",
-    422: "Not done",
-    429: "Too many requests",
-    500: "The service failed",
-    503: "Try again in a minute",
-}
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -267,15 +253,12 @@ def answer(
             shown = guard.most.page(replace(context, why=reason))
             shown.status_code = status
             return shown
-    title = _HEADINGS.get(status, "Not done")
     # The page of ours from which a form was sent; empty if it is not known.
     former = urlsplit(request.headers.get("referer", ""))
     is_ours = former.netloc == request.headers.get("host") and former.scheme in ("http", "https")
     is_page = former.path.startswith("/") and not former.path.startswith("//")
     back = former.path if request.method == "POST" and is_ours and is_page else ""
-    return rendering.page(
-        context, "trouble.html", [(title, "")], status, title=title, why=reason, back=back
-    )
+    return rendering.page(context, "trouble.html", (), status, code=status, why=reason, back=back)
 
 
 def _answer_refusal(request: Request, error: RequestRefused) -> Response:

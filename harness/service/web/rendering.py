@@ -16,8 +16,8 @@ from markupsafe import Markup
 
 from harness.grading.records import decimal
 from harness.history import plots
-from harness.report.html import parts
-from harness.report.html.board_drawing import DEFINITIONS
+from harness.report.board_evidence import Evidence
+from harness.report.html import board_drawing, parts
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.html.templates import make_environment
 from harness.service import local_times
@@ -75,6 +75,7 @@ def _environment() -> Environment:
         "field": local_times.to_field,
         "seconds": local_times.read_seconds,
         "begun": begin_sentence,
+        "board": lambda found: board_drawing.board(found.diagram(), Evidence()),
         "given": gradings.format_counting_mark,
         "points": decimal,
         "exactly": exactly,
@@ -83,7 +84,7 @@ def _environment() -> Environment:
     made.globals |= {
         "parts": parts.shared_pieces(),
         "token": lambda context: token.format(FORM_TOKEN, context.form_token),
-        "definitions": DEFINITIONS,
+        "definitions": board_drawing.DEFINITIONS,
         "version": __version__,
         "zone": local_times.name_zone,
         "typed": typed,
