@@ -25,10 +25,6 @@ ROUTES = Routes()
 _PATH = "/courses/{course}/lti"
 _CODE = 7 * 86400.0  # seconds that a code holds
 _SHOWN = 50  # scores
-_FIELDS = (
-    *("title", "issuer", "client_id", "login_url", "token_url", "jwks_url", "algorithm"),
-    *("deployments", "hosts"),
-)
 
 
 @ROUTES.at("GET", "/lti", access.ADMINS)
@@ -48,7 +44,8 @@ def _page(context: RequestContext, link: str = "") -> Response:
 
 @ROUTES.form("/lti/platforms", access.ADMINS, show)
 def register(context: Context) -> Response:
-    given = Platform(context.field("platform"), *map(context.field, _FIELDS))  # type: ignore[arg-type]
+    fields = Platform._fields[1:-1]  # all except the id, and when it was registered
+    given = Platform(context.field("platform"), *map(context.field, fields))  # type: ignore[arg-type]
     with context.acting() as act:
         platforms.register(act, context.settings, given)
     return RedirectResponse("/lti", 303)

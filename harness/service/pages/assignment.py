@@ -99,19 +99,13 @@ def _show_to_staff(context: access.Context) -> Response:
         faults=begun[-1].faults if begun else 0,
         changes=begun[-1].changes if begun else 0,
     )
-    progress = describe_progress(counts)
-    kind, is_teacher = progress.action.kind, context.member.role == records.TEACHER
-    may_act = kind not in ("set up", "add students", "release") or is_teacher
-    if kind == "grade":
-        may_act = context.member.has(records.GRADE_CLASS)
     return rendering.page(
         context,
         "assignment_staff.html",
         rendering.crumbs(context),
         dates=deadlines.list_dates_for_staff(assigned, making.late(assigned, {})),
-        progress=progress,
+        progress=describe_progress(counts),
         counts=counts,
-        may_act=may_act,
         first=next((one.key for one in everybody if standings.ATTENTION in one.kinds), ""),
         in_force=in_force,
         standings=view.select(everybody),

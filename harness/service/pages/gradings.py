@@ -2,20 +2,18 @@
 
 import datetime
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
-from sqlalchemy import Connection
 
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.match.tournament import SWISS
 from harness.service import machines, records
 from harness.service.courses import deadlines, gradebooks, gradings, own_files
-from harness.service.courses.gradings import format_counting_mark
 from harness.service.jobs import previews, tournaments
 from harness.service.pages import assignment, forms
 from harness.service.storage import audit, courses, queue, uploads
@@ -27,16 +25,6 @@ from harness.work import canonical_json
 ROUTES = access.Routes()
 _ALL = "/courses/{course}/assignments/{assignment}"
 _ONE = f"{_ALL}/gradings/{{grading}}"
-
-
-class Row(NamedTuple):
-    """A line of the table of marks."""
-
-    key: str
-    mark: str
-    note: str
-    given: str  # by a person instead; empty: the computed mark counts
-    page: str = ""  # the key of whose page to look at; "" if all have left the course
 
 
 @ROUTES.form(f"{_ALL}/gradings", access.require_permission(records.GRADE_CLASS), assignment.show)
@@ -58,7 +46,12 @@ def show(context: access.Context) -> Response:
     grading, settings, assigned = context.grading, context.settings, context.assigned
     with context.reading() as db:
         jobs = queue.of(db, grading.id)
-        rows = _rows(db, grading, context.course.id)
+        own, students = uploads.overrides(db, grading.assignment), defaultdict(list)
+        for got in uploads.RECEIVED_BY.all(db, "student", grading=grading.id):
+            students[got.key].append(got.student)
+        present = {one.submits_as for one in courses.students(db, context.course.id)}
+        marked = uploads.MARKS.all(db, grading=grading.id)
+        unmarked = gradings.list_unmarked(db, grading, context.course.id)
         state = gradings.state(db, grading)
         later = gradings.find_later(db, grading)
         outdated = [] if later else gradings.list_outdated(db, grading)
@@ -82,7 +75,16 @@ def show(context: access.Context) -> Response:
         is_exporting=queue.count_unfinished(jobs, records.EXPORT) > 0,
         changes=json.loads(grading.changes),
         doubts=[] if grading.public_only else previews.find_now(settings, assigned),
-        marks=rows,
+        marks=[
+            (
+                one.key,
+                canonical_json.loads(Marks, one.marks),
+                gradings.shared_overrides(own, students[one.key]),
+            )
+            for one in sorted(marked, key=lambda one: natural_order(one.key))
+        ],
+        present=present,
+        unmarked=unmarked,
         outdated=outdated,
         later=later,
         open_dates=open_dates,
@@ -91,29 +93,6 @@ def show(context: access.Context) -> Response:
         platforms=gradebooks.FILES,
         rosters=gradebooks.kept_rosters(settings, context.course.id),
     )
-
-
-def _rows(db: Connection, grading: records.Grading, course: str) -> list[Row]:
-    """Return a line for each mark, and for each student of the course who got none."""
-    own = uploads.overrides(db, grading.assignment)
-    students: dict[str, list[str]] = {}
-    for got in uploads.RECEIVED_BY.all(db, "student", grading=grading.id):
-        students.setdefault(got.key, []).append(got.student)
-    present, rows = {each.submits_as for each in courses.students(db, course)}, []
-    found = uploads.MARKS.all(db, grading=grading.id)
-    for mark in sorted(found, key=lambda each: natural_order(each.key)):
-        marks = canonical_json.loads(Marks, mark.marks)
-        told = (
-            f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
-            for o in gradings.shared_overrides(own, students.get(mark.key, []))
-        )
-        page = mark.key if mark.key in present else ""
-        computed = format_counting_mark(marks, None)
-        rows.append(Row(mark.key, computed, marks.note, "; ".join(told), page))
-    return rows + [
-        Row(each.member.key, "none", each.why, "", each.member.submits_as)
-        for each in gradings.list_unmarked(db, grading, course)
-    ]
 
 
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)

@@ -88,43 +88,21 @@ def _environment() -> Environment:
         "version": __version__,
         "zone": local_times.name_zone,
         "typed": typed,
-        "reason": explain_form,
+        "untaken": is_untaken,
         "file": lambda name: f"/static/{name}?{digest(name)}",
     }
     return made
 
 
-# What the fields of a form are called on pages, by their names.
-_LABELS = {
-    "opens": "Opens",
-    "deadline": "Deadline",
-    "closes": "Closed after",
-    "deduction": "Late penalty",
-    "grace": "Grace period",
-    "title": "Title",
-    "name": "Name",
-    "email": "Mail address",
-    "days": "Days",
-    "points": "Points",
-    "reason": "Reason",
-}
-
-
-def explain_form(context: RequestContext, action: str = "") -> str:
-    """Return why a form was not taken, as a sentence; "" if it was, or is another one.
-
-    ``action``: where the form is sent; "" for any.
-    """
-    if not context.why or (action and unquote(action) != unquote(context.request.url.path)):
-        return ""
-    name, colon, rest = context.why.partition(":")
-    why = f"{_LABELS.get(name, name)}{colon}{rest}"
-    return begin_sentence(why if why.endswith(".") else f"{why}.")
+def is_untaken(context: RequestContext, action: str = "") -> bool:
+    """Whether a form was not taken; ``action``: where it is sent, "" for any."""
+    is_it = not action or unquote(action) == unquote(context.request.url.path)
+    return bool(context.why) and is_it
 
 
 def typed(context: RequestContext, action: str, name: str, given: str = "") -> str:
     """Return what a field shows: what was typed if the form was not taken, else ``given``."""
-    return context.field(name) if explain_form(context, action) else given
+    return context.field(name) if is_untaken(context, action) else given
 
 
 def exactly(points: Fraction) -> str:
