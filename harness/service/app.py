@@ -64,7 +64,6 @@ def show_cluster(context: access.Context) -> Response:
     return rendering.page(
         context,
         "cluster.html",
-        [("Cluster", "")],
         scheduler=settings.scheduler,
         state=machines.state(settings),
         find_unfitness=records.find_unfitness,

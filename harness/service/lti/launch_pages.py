@@ -35,7 +35,6 @@ _LOGIN, _WAIT, _LINK = 600.0, 120.0, 1800.0  # seconds that a step of the launch
 _LONGEST = 8000  # characters of what a login says
 _AGAIN = ("iss", "login_hint", "target_link_uri", "client_id", "lti_message_hint")
 _ASSIGNMENT = re.compile(r"/courses/([0-9a-f]+)(?:/assignments/([0-9a-f]+))?(?:[/?].*)?")
-_TITLE = [("Open the course", "")]
 
 
 @ROUTES.at("GET", platforms.KEYS, ANYBODY)
@@ -88,6 +87,7 @@ def _keep_in_frame(answer: Response, name: str, value: str, lifetime: int, path:
     answer.headers.append("set-cookie", f"{text}; Partitioned")
 
 
+@ROUTES.form(platforms.LOGIN, ANYBODY, **_FOREIGN)
 @ROUTES.at("GET", platforms.LOGIN, ANYBODY)
 def begin_login(context: Context) -> Response:
     """Send a browser to the platform, to say who its user is; it asks by an address or a form."""
@@ -135,14 +135,11 @@ def begin_login(context: Context) -> Response:
     answer: Response = RedirectResponse(address, 303)
     if storage:
         answer = rendering.page(
-            context, "lti_storage.html", _TITLE, address=address, value=state["stored"],
+            context, "lti_storage.html", address=address, value=state["stored"],
             **_storage(platform, code, storage),
         )  # fmt: skip
     _keep_in_frame(answer, _COOKIE, cookie, _DAY, "/lti")
     return answer
-
-
-ROUTES.form(platforms.LOGIN, ANYBODY, **_FOREIGN)(begin_login)
 
 
 def _storage(platform: Platform, code: str, frame: str) -> dict[str, Any]:
@@ -177,7 +174,7 @@ def take_launch(context: Context) -> Response:
         kept = {"launch": launch.model_dump(), "stored": state["stored"]}
         wait = _keep_step(context, "wait", _WAIT, platform, **kept)
     return rendering.page(
-        context, "lti_cookies.html", _TITLE, wait=wait,
+        context, "lti_cookies.html", wait=wait,
         again=f"{platforms.LOGIN}?{urlencode(state['again'])}",
         **_storage(platform, code, state["storage"]),
     )  # fmt: skip
@@ -204,7 +201,7 @@ def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Respo
 
 
 def _ask_for_course(context: RequestContext, launch: Launch, code: str) -> Response:
-    return rendering.page(context, "lti_link.html", [(launch.title, "")], launch=launch, link=code)
+    return rendering.page(context, "lti_link.html", launch=launch, link=code)
 
 
 def show_link(context: Context) -> Response:
@@ -276,7 +273,7 @@ def show_opened(context: Context) -> Response:
     kept = read_step(context, "opened", code).data
     if context.by == kept["person"]:
         return RedirectResponse(kept["path"], 303)
-    return rendering.page(context, "lti_opened.html", _TITLE, code=code)
+    return rendering.page(context, "lti_opened.html", code=code)
 
 
 # The window may have a session already, which the frame that the form is in does not know.

@@ -37,9 +37,8 @@ def _page(context: RequestContext, link: str = "") -> Response:
     with context.reading() as db:
         found = lti.PLATFORMS.all(db, "title", "id")
     return rendering.page(
-        context, "lti_platforms.html", [("Moodle and Canvas", "")],
-        platforms=found, link=link, algorithms=platforms.ALGORITHMS,
-    )  # fmt: skip
+        context, "lti_platforms.html", platforms=found, link=link, algorithms=platforms.ALGORITHMS
+    )
 
 
 @ROUTES.form("/lti/platforms", access.ADMINS, show)
@@ -57,8 +56,7 @@ def remove(context: Context) -> Response:
     with context.acting() as act:
         found = platforms.find(act.db, context.field("platform"))
         if not forms.is_sure(context):
-            trail = [("Remove", "")]
-            return forms.ask_again(context, trail, "remove platform", "/lti", found.title)
+            return forms.ask_again(context, "remove platform", "/lti", found.title)
         platforms.remove(act, found.id)
     return RedirectResponse("/lti", 303)
 
@@ -85,7 +83,7 @@ def ask_to_register(context: Context) -> Response:
     configuration = query.get("openid_configuration", "")
     origin = _check_link(context, configuration, once=False)
     return rendering.page(
-        context, "lti_register.html", [("Register", "")],
+        context, "lti_register.html",
         origin=origin, configuration=configuration, key=query.get("registration_token", ""),
         is_done=False,
     )  # fmt: skip
@@ -118,9 +116,7 @@ def perform(context: Context) -> Response:
     except (connection.PlatformError, UsageError) as error:
         why = f"the platform was not registered: {error}. Ask for a new link"
         raise RequestRefused(422, why) from None
-    return rendering.page(
-        context, "lti_register.html", [("Registered", "")], origin=origin, is_done=True
-    )
+    return rendering.page(context, "lti_register.html", origin=origin, is_done=True)
 
 
 @ROUTES.at("GET", _PATH, access.STAFF_ONLY)
@@ -138,8 +134,7 @@ def _course_page(context: RequestContext, code: str = "") -> Response:
             scores = lti.SCORES.all(db, "due", link=link.id, state=WAITING)
             late = [one for one in scores if one.trouble][:_SHOWN]  # that were tried
             found.append((link, lti.PLATFORMS.find(db, id=link.platform), sent, waiting, late))
-    trail = [(context.course.title, context.course_page), ("Moodle and Canvas", "")]
-    return rendering.page(context, "lti_course.html", trail, links=found, titles=titles, code=code)
+    return rendering.page(context, "lti_course.html", links=found, titles=titles, code=code)
 
 
 @ROUTES.at("POST", f"{_PATH}/code", access.TEACHERS)
@@ -170,7 +165,7 @@ def unlink(context: Context) -> Response:
         known = lti.LINKS.find(act.db, id=context.field("link"), course=context.course.id)
         found = require_found(known, "there is no such link")
         if not forms.is_sure(context):
-            return forms.ask_again(context, [("End the link", "")], "end link", back)
+            return forms.ask_again(context, "end link", back)
         platforms.unlink(act, found)
     return RedirectResponse(back, 303)
 
@@ -182,7 +177,7 @@ def show_choice(context: Context) -> Response:
     with context.reading() as db:
         found = courses.ASSIGNMENTS.all(db, "title", "id", course=context.course.id)
     return rendering.page(
-        context, "lti_pick.html", [(context.course.title, context.course_page), ("Choose", "")],
+        context, "lti_pick.html",
         assignments=found, shipped=shipped.names(), code=_code_of(context),
     )  # fmt: skip
 
@@ -243,7 +238,7 @@ def choose(context: Context) -> Response:
     key = platforms.signing_key(settings, now)
     answer = messages.answer_deep_linking(platform, launch, item, key, now)
     shown = rendering.page(
-        context, "lti_return.html", [("Back to the course", "")],
+        context, "lti_return.html",
         address=launch.return_url, answer=answer, chosen=found.title,
     )  # fmt: skip
     shown.headers["content-security-policy"] = rendering.POLICY.replace(

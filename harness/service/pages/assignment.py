@@ -53,7 +53,6 @@ def show(context: access.Context) -> Response:
     return rendering.page(
         context,
         "assignment.html",
-        rendering.crumbs(context),
         uploads=shown,
         dates=deadlines.list_dates(assigned, rule, own),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
@@ -102,7 +101,6 @@ def _show_to_staff(context: access.Context) -> Response:
     return rendering.page(
         context,
         "assignment_staff.html",
-        rendering.crumbs(context),
         dates=deadlines.list_dates_for_staff(assigned, making.late(assigned, {})),
         progress=describe_progress(counts),
         counts=counts,
@@ -266,7 +264,6 @@ def show_student(context: access.Context) -> Response:
     return rendering.page(
         context,
         "student.html",
-        rendering.crumbs(context, student),
         names=[one.name or one.key for one in members],
         standing=next(one for one in everybody if one.key == student),
         position=standings.find_position(everybody, view, student),
@@ -318,9 +315,8 @@ def remove_comment(context: access.Context) -> Response:
     """Remove a comment, once it was said that this is wanted."""
     found = context.comment
     if not forms.is_sure(context):
-        trail = rendering.crumbs(context, "Remove a comment")
         back, name, words = _address(context), context.student, found.text
-        return forms.ask_again(context, trail, "remove comment", back, name, words=words)
+        return forms.ask_again(context, "remove comment", back, name, words=words)
     with context.acting() as act:
         gradings.remove_comment(act, context.assigned, context.student, found)
     return _back(context)
@@ -353,9 +349,8 @@ def end_override(context: access.Context) -> Response:
         mark = gradings.format_counting_mark(computed, one) if computed else points
         given.append(f"{', '.join(who)}{': ' if who else ''}{mark}. {one.reason}")
     if given and not forms.is_sure(context):
-        trail = rendering.crumbs(context, "Let the computed mark count")
         back, name, words = _address(context), context.student, "\n".join(given)
-        return forms.ask_again(context, trail, "mark", back, name, words=words)
+        return forms.ask_again(context, "mark", back, name, words=words)
     with context.acting() as act:
         gradings.end_override(act, assigned, context.student)
     return _back(context)
@@ -386,7 +381,6 @@ def own_mark(context: access.Context) -> Response:
     return rendering.page(
         context,
         "mark.html",
-        rendering.crumbs(context, "Your mark"),
         lines=lines,
         shown=shown,
         override=own.override,

@@ -48,7 +48,7 @@ def beginning(context: Context) -> Response:
 @ROUTES.at("GET", "/courses/new", ADMINS)
 def show_new(context: Context) -> Response:
     once = context.field("once") or secrets.token_hex(32)
-    return rendering.page(context, "course_new.html", [("New course", "")], once=once)
+    return rendering.page(context, "course_new.html", once=once)
 
 
 @ROUTES.form("/courses", ADMINS, show_new)
@@ -76,8 +76,7 @@ def show(context: Context) -> Response:
             if not context.is_staff
         }
         chips = {one.id: _list_chips(db, context, one) for one in found if context.is_staff}
-    trail = [(context.course.title, "")]
-    return rendering.page(context, "course.html", trail, assignments=found, own=own, chips=chips)
+    return rendering.page(context, "course.html", assignments=found, own=own, chips=chips)
 
 
 def _list_chips(db: Connection, context: Context, one: CourseAssignment) -> list[tuple[str, str]]:
@@ -101,7 +100,6 @@ def show_course_folder(context: Context) -> Response:
     return rendering.page(
         context,
         "course_folder.html",
-        rendering.crumbs(context, "Course folder"),
         overlay=own_files.assignment_of(settings, assigned).engine.overlay,
         has_overlay=own_files.has_overlay(settings, assigned),
     )
@@ -118,10 +116,7 @@ def show_change(context: Context) -> Response:
         kept = changes.list_kept(db, context.assigned)
         lost = changes.list_lost(db, context.settings, context.assigned)
     filled = changes.values_of(context.assigned).digest
-    trail = rendering.crumbs(context, "Change or remove")
-    return rendering.page(
-        context, "assignment_change.html", trail, kept=kept, lost=lost, filled=filled
-    )
+    return rendering.page(context, "assignment_change.html", kept=kept, lost=lost, filled=filled)
 
 
 @ROUTES.form(f"{_ONE}/change", TEACHERS, show_change)
@@ -147,8 +142,7 @@ def change_assignment(context: Context) -> Response:
         if not is_to_be_seen or seen:
             changes.change(act, now, wanted, seen or None, filled)
             return RedirectResponse(context.assignment_page, 303)
-    trail = rendering.crumbs(context, "Change")
-    return rendering.page(context, "assignment_change_seen.html", trail, planned=planned)
+    return rendering.page(context, "assignment_change_seen.html", planned=planned)
 
 
 @ROUTES.form(f"{_ONE}/remove", TEACHERS, show_change)
@@ -175,7 +169,6 @@ def show_course(context: Context) -> Response:
     return rendering.page(
         context,
         "course_change.html",
-        [(context.course.title, context.course_page), ("Settings", "")],
         kept=kept,
         students=students,
         assignments=found,
@@ -206,7 +199,7 @@ def remove_course(context: Context) -> Response:
 # loading a page again or leaving it changes nothing. Only the last one makes the assignment, and
 # the same form makes it once.
 
-_NEW = f"{_ALL}/new"
+_NEW, _NEW_PAGE = f"{_ALL}/new", "assignment_new.html"
 _WEEKS = 2  # to the deadline that a form proposes
 _LATE_DAYS = 2  # in which late submissions are accepted, if being late costs something
 _TYPED = ("title", "opens", "deadline", "closes", "deduction", "grace")
@@ -218,7 +211,9 @@ def choose(context: Context) -> Response:
     context = _with_query(context)
     ships = [(one, needs.of(one)) for one in map(assignments.find, shipped.names())]
     carried = {"once": secrets.token_hex(32), **_carry(context, "source")}
-    return _page(context, "which", ships=ships, own=own_files.OWN, carried=carried)
+    return rendering.page(
+        context, _NEW_PAGE, step="which", ships=ships, own=own_files.OWN, carried=carried
+    )
 
 
 @ROUTES.at("GET", f"{_NEW}/dates", TEACHERS)
@@ -228,10 +223,11 @@ def set_dates(context: Context) -> Response:
 
 def _show_dates(context: Context, status: int = 200) -> Response:
     source = _source(context)
-    return _page(
+    return rendering.page(
         context,
-        "dates",
+        _NEW_PAGE,
         status,
+        step="dates",
         values=_propose(context, source),
         source=source,
         is_own=source == own_files.OWN,
@@ -297,20 +293,16 @@ def show_last(context: Context) -> Response:
         return _show_dates(replace(context, why=context.why or str(error)), 422)
     source = _source(context)
     is_own = source == own_files.OWN
-    return _page(
+    return rendering.page(
         context,
-        "visibility",
+        _NEW_PAGE,
+        step="visibility",
         wanted=wanted,
         is_own=is_own,
         private="" if is_own else assignments.find(source).cases.private_visible,
         carried=_carry(context, "hidden"),
         back=f"{context.course_page}/assignments/new/dates?{urlencode(_carry(context))}",
     )
-
-
-def _page(context: Context, step: str, status: int = 200, **values: object) -> Response:
-    trail = [(context.course.title, context.course_page), ("New assignment", "")]
-    return rendering.page(context, "assignment_new.html", trail, status, step=step, **values)
 
 
 def _with_query(context: Context) -> Context:

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
@@ -133,25 +133,17 @@ def is_sure(context: Context) -> bool:
 
 
 def ask_again(
-    context: Context,
-    trail: rendering.Crumbs,
-    question: str,
-    back: str,
-    *names: str,
-    words: str = "",
+    context: Context, question: str, back: str, *names: str, words: str = ""
 ) -> Response:
     """Return the page of a question; its button sends the form once more, with a yes.
 
     ``question``: its name in ``question.html``; ``back``: the address of the page where the first
     button is; ``names``: of what it is about; ``words``: those of that.
     """
-    left_out = (FORM_TOKEN, _SURE)
     sent = [
         (name, value)
         for name, value in context.form.multi_items()
-        if isinstance(value, str) and name not in left_out
+        if isinstance(value, str) and name not in (FORM_TOKEN, _SURE)
     ]
-    return rendering.page(
-        context, "question.html", trail,
-        question=question, names=names, words=words, back=back, sent=sent, yes=_SURE,
-    )  # fmt: skip
+    told: dict[str, Any] = {"question": question, "names": names, "words": words, "back": back}
+    return rendering.page(context, "question.html", **told, sent=sent, yes=_SURE)

@@ -60,7 +60,6 @@ def show(context: access.Context) -> Response:
     return rendering.page(
         context,
         "grading.html",
-        rendering.crumbs(context, "Grading"),
         is_running=state == "running",
         left=queue.count_unfinished(jobs, records.GRADE),
         stuck=machines.complaint(settings),
@@ -107,8 +106,8 @@ def release(context: access.Context) -> Response:
     with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
             gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
-            trail, back = rendering.crumbs(context, "Release the marks"), context.grading_page
-            return forms.ask_again(context, trail, "release", back, context.assigned.title)
+            back = context.grading_page
+            return forms.ask_again(context, "release", back, context.assigned.title)
         gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
     return RedirectResponse(context.grading_page, 303)
 

@@ -10,7 +10,7 @@ from harness.service import monitoring
 from harness.service.courses import gradebooks, roster, roster_files, staff
 from harness.service.pages import forms
 from harness.service.people import accounts, mails, oidc
-from harness.service.records import FORMER, RIGHTS, ROSTER, Member
+from harness.service.records import FORMER, RIGHTS, ROSTER
 from harness.service.storage import courses, people
 from harness.service.web import access, rendering
 from harness.service.web.access import ANYBODY, SIGNED_IN, STAFF_ONLY, TEACHERS, Context, Routes
@@ -25,7 +25,7 @@ _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 @ROUTES.at("GET", "/sign-in", ANYBODY)
 def sign_in(context: Context) -> Response:
     provider = oidc.name_of(context.settings)
-    return rendering.page(context, "sign_in.html", [("Sign in", "")], provider=provider)
+    return rendering.page(context, "sign_in.html", provider=provider)
 
 
 @ROUTES.at("GET", "/enter/{code}", ANYBODY)
@@ -36,13 +36,13 @@ def before_entering(context: Context) -> Response:
     if person is None:
         return _explain_ended(context)
     accounts.require_enabled(person)
-    return rendering.page(context, "enter.html", [("Sign in", "")], person=person)
+    return rendering.page(context, "enter.html", person=person)
 
 
 def _explain_ended(context: RequestContext) -> Response:
     """Say what somebody does whose link does not hold, and who sends a new one."""
     provider = oidc.name_of(context.settings)
-    return rendering.page(context, "link_ended.html", [("Sign in", "")], 404, provider=provider)
+    return rendering.page(context, "link_ended.html", 404, provider=provider)
 
 
 @ROUTES.at("POST", "/enter/{code}", ANYBODY)
@@ -173,7 +173,7 @@ def _sign_in(context: RequestContext, claims: oidc.Claims) -> Response:
         raise RequestRefused(
             403, _UNKNOWN if claims.email or claims.settings_claim else _UNVERIFIED
         )
-    return rendering.page(context, "who.html", [("Sign in", "")], ways=ways)
+    return rendering.page(context, "who.html", ways=ways)
 
 
 _UNKNOWN = "no course knows the person your provider names: ask your teacher for a link"
@@ -185,7 +185,7 @@ _UNVERIFIED = "your provider does not say that your mail address is verified: si
 
 @ROUTES.at("GET", "/me", SIGNED_IN)
 def show_name(context: Context) -> Response:
-    return rendering.page(context, "own_name.html", [("Your name", "")])
+    return rendering.page(context, "own_name.html")
 
 
 @ROUTES.form("/me", SIGNED_IN, show_name)
@@ -206,9 +206,8 @@ def _page(context: RequestContext, secret: str = "") -> Response:
     with context.reading() as db:
         found = people.TOKENS.all(db, "made", "id", person=context.by)
     return rendering.page(
-        context, "tokens.html", [("API tokens", "")],
-        tokens=found, secret=secret, scopes=accounts.SCOPES,
-    )  # fmt: skip
+        context, "tokens.html", tokens=found, secret=secret, scopes=accounts.SCOPES
+    )
 
 
 @ROUTES.form("/tokens", SIGNED_IN, show_tokens)
@@ -231,8 +230,7 @@ def revoke_token(context: Context) -> Response:
         token = people.TOKENS.find(db, id=name, person=context.by) if name.isalnum() else None
     token = require_found(token, "there is no such token")
     if not forms.is_sure(context):
-        trail = [("API tokens", "/tokens"), (f"Revoke {token.name}", "")]
-        return forms.ask_again(context, trail, "revoke", "/tokens", token.name)
+        return forms.ask_again(context, "revoke", "/tokens", token.name)
     with context.acting() as act:
         accounts.revoke_token(act, token.id)
     return RedirectResponse("/tokens", 303)
@@ -246,18 +244,12 @@ def show(context: Context) -> Response:
     with context.reading() as db:
         students = courses.students(db, context.course.id)
         former = courses.students(db, context.course.id, FORMER)
-    trail = [(context.course.title, context.course_page), ("Students", "")]
-    return rendering.page(context, "students.html", trail, students=students, former=former)
-
-
-def _crumbs(context: RequestContext, last: str, above: str = "Students") -> list[tuple[str, str]]:
-    base = context.course_page
-    return [(context.course.title, base), (above, f"{base}/{above.lower()}"), (last, "")]
+    return rendering.page(context, "students.html", students=students, former=former)
 
 
 @ROUTES.at("GET", f"{_COURSE}/students/import", TEACHERS)
 def show_import(context: Context) -> Response:
-    return rendering.page(context, "roster_import.html", _crumbs(context, "Import roster"))
+    return rendering.page(context, "roster_import.html")
 
 
 @ROUTES.at("GET", f"{_COURSE}/students/links", TEACHERS)
@@ -267,9 +259,9 @@ def show_links(context: Context) -> Response:
         last = {"kind": ROSTER, "course": context.course.id}
         letters = people.LETTERS.all(db, "address", "id", **last)
         _, without = mails.list_reached(db, context.course.id)
-    trail, no_mail = _crumbs(context, "Sign-in links"), mails.NO_MAIL
+    no_mail = mails.NO_MAIL
     return rendering.page(
-        context, "student_links.html", trail, letters=letters, without=without, no_mail=no_mail
+        context, "student_links.html", letters=letters, without=without, no_mail=no_mail
     )
 
 
@@ -284,8 +276,8 @@ def take_roster(context: Context) -> Response:
     with context.acting() as act:
         found = roster.take(act, context.course.id, wanted)
     gradebooks.keep_roster(context.settings, context.course.id, data)
-    name, trail = roster_files.show_name(sent.name), _crumbs(context, "Import roster")
-    return rendering.page(context, "roster.html", trail, name=name, found=found)
+    name = roster_files.show_name(sent.name)
+    return rendering.page(context, "roster.html", name=name, found=found)
 
 
 @ROUTES.form(f"{_COURSE}/students/remove", TEACHERS, show)
@@ -296,8 +288,7 @@ def remove(context: Context) -> Response:
         found = roster.find_present(act, course.id, context.field("student"))
         if not forms.is_sure(context):
             name = found.name or found.key
-            trail = _crumbs(context, f"Remove {name}")
-            return forms.ask_again(context, trail, "remove student", place, name, course.title)
+            return forms.ask_again(context, "remove student", place, name, course.title)
         roster.remove(act, course.id, found.key)
     return RedirectResponse(place, 303)
 
@@ -321,8 +312,7 @@ def make_links(context: Context) -> Response:
     course, place = context.course, f"{context.course_page}/students"
     with context.acting() as act:
         if not forms.is_sure(context) and roster.have_links(act.db, course.id):
-            trail = _crumbs(context, "Sign-in links")
-            return forms.ask_again(context, trail, "links", place, course.title)
+            return forms.ask_again(context, "links", place, course.title)
         links = roster.make_links(act, course.id, context.settings.base)
     rows = [roster.StudentLink._fields, *links]
     return rendering.attachment("links.csv", sheet.table(rows).encode(), "text/csv")
@@ -336,8 +326,7 @@ def ask_for_link(context: Context) -> Response:
         is_taken = mails.ask(db, context.field("email"))
     if not is_taken:
         raise RequestRefused(429, "too many ask for links: try again in an hour")
-    is_sent = bool(context.settings.mail)
-    return rendering.page(context, "link_asked.html", [("Sign in", "")], is_sent=is_sent)
+    return rendering.page(context, "link_asked.html", is_sent=bool(context.settings.mail))
 
 
 @ROUTES.at("POST", f"{_COURSE}/links/send", TEACHERS)
@@ -346,10 +335,10 @@ def send_links(context: Context) -> Response:
     with context.acting() as act:
         letters = len(mails.list_reached(act.db, context.course.id)[0])
         if letters and not forms.is_sure(context):
-            trail, place = _crumbs(context, "Links by mail"), f"{context.course_page}/students"
+            place = f"{context.course_page}/students"
             told = "" if context.settings.mail else f" {mails.NO_MAIL}"
             names = (context.course.title, number_of(letters, "mail"), told)
-            return forms.ask_again(context, trail, "links by mail", place, *names)
+            return forms.ask_again(context, "links by mail", place, *names)
         mails.to_roster(act, context.course.id)
     return RedirectResponse(f"{context.course_page}/students/links", 303)
 
@@ -361,22 +350,19 @@ def send_links(context: Context) -> Response:
 def show_staff(context: Context) -> Response:
     with context.reading() as db:
         found = staff.list_staff(db, context.course.id)
-    trail = [(context.course.title, context.course_page), ("Staff", "")]
-    return rendering.page(context, "staff.html", trail, staff=found, rights=RIGHTS)
+    return rendering.page(context, "staff.html", staff=found, rights=RIGHTS)
 
 
 @ROUTES.at("GET", f"{_COURSE}/staff/new", TEACHERS)
 def show_new(context: Context) -> Response:
-    trail = _crumbs(context, "Add", "Staff")
-    return rendering.page(context, "staff_new.html", trail, roles=staff.ROLES, rights=RIGHTS)
+    return rendering.page(context, "staff_new.html", roles=staff.ROLES, rights=RIGHTS)
 
 
 @ROUTES.at("GET", f"{_COURSE}/staff/{{staff}}/change", TEACHERS)
 def show_change(context: Context) -> Response:
     colleague = context.colleague
-    trail = _crumbs(context, colleague.name, "Staff")
     return rendering.page(
-        context, "staff_change.html", trail, one=colleague, roles=staff.ROLES, rights=RIGHTS
+        context, "staff_change.html", one=colleague, roles=staff.ROLES, rights=RIGHTS
     )
 
 
@@ -388,7 +374,7 @@ def add_staff(context: Context) -> Response:
     with context.acting() as act:
         made = staff.add(act, context.course.id, wanted)
         link = accounts.make_course_link(act, made.person, context.settings.base)
-    return _show_link(context, made, link)
+    return rendering.page(context, "staff_link.html", name=made.name, link=link)
 
 
 @ROUTES.form(f"{_COURSE}/staff/link", TEACHERS, show_staff)
@@ -398,15 +384,10 @@ def link_staff(context: Context) -> Response:
     with context.acting() as act:
         if not forms.is_sure(context) and people.some_have_links(act.db, [person]):
             found = staff.find_to_link(act, context.course.id, person)
-            trail = _crumbs(context, f"A link for {found.name}", "Staff")
             place = f"{context.course_page}/staff"
-            return forms.ask_again(context, trail, "link of staff", place, found.name)
-        return _show_link(context, *staff.make_link(act, context.course.id, person, base))
-
-
-def _show_link(context: RequestContext, member: Member, link: str) -> Response:
-    trail = _crumbs(context, member.name, "Staff")
-    return rendering.page(context, "staff_link.html", trail, name=member.name, link=link)
+            return forms.ask_again(context, "link of staff", place, found.name)
+        made, link = staff.make_link(act, context.course.id, person, base)
+    return rendering.page(context, "staff_link.html", name=made.name, link=link)
 
 
 @ROUTES.form(f"{_COURSE}/staff/change", TEACHERS, show_staff)
@@ -422,8 +403,7 @@ def change_staff(context: Context) -> Response:
         if forms.is_sure(context):
             staff.remove(act, course.id, person)
             return RedirectResponse("/courses" if person == context.by else place, 303)
-    trail = _crumbs(context, f"Remove {found.name}", "Staff")
-    return forms.ask_again(context, trail, "remove staff", place, found.name, course.title)
+    return forms.ask_again(context, "remove staff", place, found.name, course.title)
 
 
 def _rights(context: RequestContext) -> tuple[str, ...]:

@@ -39,7 +39,6 @@ def show(context: access.Context) -> Response:
     return rendering.page(
         context,
         "private.html",
-        rendering.crumbs(context, "Private case files"),
         files=[(path.name, told.get(path.name)) for path in measured.paths],
         added=[path.name for path in cases.added(context.folder)],
         found=found,
@@ -81,8 +80,7 @@ def remove(context: access.Context) -> Response:
     name = context.field("name")
     if not forms.is_sure(context):
         cases.require(context.folder, name)
-        trail = rendering.crumbs(context, f"Remove {name}")
-        return forms.ask_again(context, trail, "remove case file", _address(context), name)
+        return forms.ask_again(context, "remove case file", _address(context), name)
     with context.acting() as act:
         private_cases.remove(act, context.settings, context.assigned, name)
     return RedirectResponse(_address(context), 303)
@@ -117,7 +115,6 @@ def show_draft(context: access.Context) -> Response:
     return rendering.page(
         context,
         "draft.html",
-        [*rendering.crumbs(context), ("Private case files", _address(context)), ("Positions", "")],
         found=found,
         fault=fault,
         is_running=not found and not fault,
@@ -186,7 +183,6 @@ def show_points(context: access.Context) -> Response:
     return rendering.page(
         context,
         "points.html",
-        rendering.crumbs(context, "Points"),
         parts_of=previews.parts(context.settings, context.assigned),
         field_of=_field,
         still_left_out=previews.still_left_out(context.settings, context.assigned),
@@ -238,7 +234,6 @@ def preview(context: access.Context) -> Response:
     return rendering.page(
         context,
         "preview.html",
-        rendering.crumbs(context, "New points"),
         still_left_out=previews.would_be_left_out(settings, assigned, own.weights),
         doubts=doubts.warnings,
         unchecked=doubts.unchecked,

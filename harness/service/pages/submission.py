@@ -58,7 +58,6 @@ def show(context: Context) -> Response:
     return rendering.page(
         context,
         "upload.html",
-        rendering.crumbs(context, upload.name),
         held=own_files.explain_held(
             settings, assigned, [job] if job else [], is_staff=context.is_staff
         ),
@@ -207,8 +206,7 @@ def withdraw(context: Context) -> Response:
         with context.reading() as db:
             submissions.require_withdrawable(db, *own)
         name, back = context.upload.name, context.request.url.path.removesuffix("/withdraw")
-        trail = rendering.crumbs(context, f"Withdraw {name}")
-        return forms.ask_again(context, trail, "withdraw", back, name)
+        return forms.ask_again(context, "withdraw", back, name)
     with context.acting() as act:
         submissions.withdraw(act, *own)
     return RedirectResponse(context.assignment_page, 303)

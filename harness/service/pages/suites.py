@@ -7,7 +7,6 @@ from harness.errors import UsageError
 from harness.history import plots
 from harness.service.courses import cases, engine_suites, own_files, run_documents, submissions
 from harness.service.pages import forms
-from harness.service.records import Suite
 from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import ANYBODY, OWNERS, SIGNED_IN, Context, Routes
@@ -29,10 +28,7 @@ def list_suites(context: Context) -> Response:
     with context.reading() as db:
         found = courses.SUITES.all(db, "title", "id", person=context.by)
         last = {one.id: courses.last_ended(db, one.id) for one in found}
-    return rendering.page(
-        context, "suites.html", [("Test suites", "")],
-        suites=found, last=last, shipped=shipped.names(),
-    )  # fmt: skip
+    return rendering.page(context, "suites.html", suites=found, last=last, shipped=shipped.names())
 
 
 @ROUTES.form("/suites", SIGNED_IN, list_suites)
@@ -55,7 +51,6 @@ def show(context: Context) -> Response:
     return rendering.page(
         context,
         "suite.html",
-        crumbs(suite),
         runs=found,
         states=states,
         source=source,
@@ -148,11 +143,6 @@ def show_badge(context: Context) -> Response:
     return Response(picture, media_type="image/svg+xml", headers=_BADGE)
 
 
-def crumbs(suite: Suite, *more: tuple[str, str]) -> rendering.Crumbs:
-    """Return the way to the page of a suite, or to one below it."""
-    return [("Test suites", "/suites"), (suite.title, f"/suites/{suite.id}"), *more]
-
-
 # --- A run of a suite, compared with any former one ----------------------------------------------
 
 _RUN = "/suites/{suite}/runs/{run}"
@@ -174,7 +164,6 @@ def show_run(context: Context) -> Response:
     return rendering.page(
         context,
         "run.html",
-        crumbs(context.suite, (f"Run {run.number}", "")),
         run=run,
         state=state,
         others=[one for one in others if one.id != run.id],
@@ -195,9 +184,8 @@ def document(context: Context) -> Response:
 def remove_run(context: Context) -> Response:
     if not forms.is_sure(context):
         name = f"run {context.run.number}"
-        trail = crumbs(context.suite, (f"Remove {name}", ""))
         page = f"{context.suite_page}/runs/{context.run.id}"
-        return forms.ask_again(context, trail, "remove run", page, name)
+        return forms.ask_again(context, "remove run", page, name)
     with context.acting() as act:
         engine_suites.remove_run(act, context.run, context.suite_folder)
     return RedirectResponse(f"/suites/{context.run.suite}", 303)

@@ -258,7 +258,7 @@ def answer(
     is_ours = former.netloc == request.headers.get("host") and former.scheme in ("http", "https")
     is_page = former.path.startswith("/") and not former.path.startswith("//")
     back = former.path if request.method == "POST" and is_ours and is_page else ""
-    return rendering.page(context, "trouble.html", (), status, code=status, why=reason, back=back)
+    return rendering.page(context, "trouble.html", status, code=status, why=reason, back=back)
 
 
 def _answer_refusal(request: Request, error: RequestRefused) -> Response:

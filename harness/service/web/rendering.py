@@ -4,7 +4,7 @@ import datetime
 import hashlib
 import mimetypes
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -27,7 +27,6 @@ from harness.service.web.request_context import RequestContext, RequestRefused, 
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
-Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself
 _ROOM = Path(__file__).parent
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
 # What a browser may load for a page of ours: nothing from elsewhere, no script in the page and no
@@ -89,6 +88,7 @@ def _environment() -> Environment:
         "zone": local_times.name_zone,
         "typed": typed,
         "untaken": is_untaken,
+        "trail": trail,
         "file": lambda name: f"/static/{name}?{digest(name)}",
     }
     return made
@@ -124,12 +124,10 @@ COURSE_MENU: list[tuple[str, str, Rule]] = [
 def page(
     context: RequestContext,
     template: str,
-    crumbs: Crumbs = (),
     status: int = 200,
     **values: object,
 ) -> Response:
     """Return a page made of a template, which is given ``context`` and the values."""
-    trail = [("Courses", "/courses"), *crumbs] if context.person else [*crumbs]
     menu: list[tuple[str, str, bool]] = []  # labels, addresses, and which one is current
     if "course" in context.named:
         base, path = context.course_page, f"{context.request.url.path}/"
@@ -138,14 +136,17 @@ def page(
         current = max((one for _, one in shown if path.startswith(f"{one}/")), key=len, default="")
         menu = [(label, address, address == current) for label, address in shown]
     made = _environment().get_template(template)
-    return HTMLResponse(made.render(context=context, crumbs=trail, menu=menu, **values), status)
+    return HTMLResponse(made.render(context=context, menu=menu, **values), status)
 
 
-def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
-    """Return the way to a page of an assignment."""
-    own = (context.assigned.title, context.assignment_page)
-    more = [(last, "")] if last else []
-    return [(context.course.title, context.course_page), own, *more]
+def trail(context: RequestContext) -> list[tuple[str, str]]:
+    """Return names and pages of what the path names: a course, an assignment of it, a suite."""
+    found = [(context.course.title, context.course_page)] if "course" in context.named else []
+    if "assigned" in context.named:
+        found.append((context.assigned.title, context.assignment_page))
+    if "suite" in context.named:
+        found += [("Test suites", "/suites"), (context.suite.title, context.suite_page)]
+    return found
 
 
 def size(count: int) -> str:
