@@ -63,9 +63,8 @@ def link_course(
     else:
         course, person = code["course"], code["person"]
         if not courses.MEMBERS.find(act.db, course=course, person=person, role=TEACHER):
-            raise UsageError(
-                "who made this code does not teach the course any more: make a new code"
-            )
+            why = "who made this code does not teach the course any more: make a new code"
+            raise UsageError(why)
     courses.lock_course(act.db, course)
     if find_link(act.db, platform, launch):
         raise UsageError("this course is linked by now: open it again")

@@ -92,9 +92,8 @@ def ask_to_register(context: Context) -> Response:
 def _check_link(context: RequestContext, configuration: str, *, once: bool) -> str:
     """Return where a platform is, if a link to register it holds; its page may show this one."""
     if not platforms.is_plain(context.settings, configuration):
-        raise RequestRefused(
-            422, "open this link from your platform: paste it where a tool is registered"
-        )
+        why = "open this link from your platform: paste it where a tool is registered"
+        raise RequestRefused(422, why)
     code, database = context.part("code"), context.service.database
     with database.changing() if once else database.reading() as db:
         if platforms.read_secret(db, "register", code, once=once) is None:

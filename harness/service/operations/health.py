@@ -195,9 +195,8 @@ def _folder(settings: Settings) -> str:
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}") from None
     if exposed := data_folder.find_exposed(settings.data):
-        raise UsageError(
-            f"other users of this machine can read {exposed}: chmod -R go= {settings.data}"
-        )
+        why = f"other users of this machine can read {exposed}: chmod -R go= {settings.data}"
+        raise UsageError(why)
     return str(folder) if folder == settings.data else f"{settings.data} will be made"
 
 
@@ -280,9 +279,8 @@ def _cluster(settings: Settings) -> str:
     if not workers:
         told = (f"; {one.machine} gets no work: {why}" for one, why in unfit.items())
         others = "".join(dict.fromkeys(told))
-        raise UsageError(
-            f"no worker has come to the scheduler: gtp-harness worker starts one{others}"
-        )
+        why = f"no worker has come to the scheduler: gtp-harness worker starts one{others}"
+        raise UsageError(why)
     levels = sorted({level for one in workers for level in one.levels}, reverse=True)
     until = certificates and f"; certificates are good until {certificates.good_until():%Y-%m-%d}"
     return f"{number_of(len(workers), 'worker')}, sandbox levels {', '.join(levels)}{until or ''}"

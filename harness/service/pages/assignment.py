@@ -192,19 +192,15 @@ def check_chosen(context: access.Context) -> Response:
 @ROUTES.form(f"{_PATH}/uploads", access.STUDENTS, show, files=forms.MOST)
 def hand_in(context: access.Context) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
-    service = context.service
-    archive = own_files.assignment_of(service.settings, context.assigned).archive
+    assigned, member, settings = context.assigned, context.member, context.settings
+    archive = own_files.assignment_of(settings, assigned).archive
     with forms.receive_files(context, archive.folder) as found:
         name = archive.name if found.is_packed else found.name
-        kept = submissions.keep(service.store, found.path, name, service.settings.largest)
-    with service.database.acting(context.by) as act:
+        kept = submissions.keep(context.service.store, found.path, name, settings.largest)
+    once, sent = context.field("once"), (assigned.id, kept.name, kept.sha256)
+    with context.acting() as act:
         upload = submissions.take_once(
-            act,
-            context.field("once"),
-            (context.assigned.id, kept.name, kept.sha256),
-            lambda: submissions.take(
-                act, context.assigned, context.member, kept, service.settings
-            ),
+            act, once, sent, lambda: submissions.take(act, assigned, member, kept, settings)
         )
     return RedirectResponse(f"{context.assignment_page}/uploads/{upload.id}", 303)
 

@@ -1,6 +1,7 @@
 """People: signing in and out, the own account, and the students and staff of a course."""
 
 import json
+from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
 
@@ -10,7 +11,7 @@ from harness.service import monitoring
 from harness.service.courses import gradebooks, roster, roster_files, staff
 from harness.service.pages import forms
 from harness.service.people import accounts, mails, oidc
-from harness.service.records import FORMER, RIGHTS, ROSTER
+from harness.service.records import FORMER, ROSTER
 from harness.service.storage import courses, people
 from harness.service.web import access, rendering
 from harness.service.web.access import ANYBODY, SIGNED_IN, STAFF_ONLY, TEACHERS, Context, Routes
@@ -59,15 +60,16 @@ def start_session(
 ) -> Response:
     """Let a browser keep a session, and show its courses, or another page."""
     answer = RedirectResponse(path, 303)
-    answer.set_cookie(
-        access.COOKIE,
-        session.text,
-        max_age=int(accounts.SESSION),
-        httponly=True,
-        samesite="lax",
-        secure=context.settings.is_secure,
-    )
+    _keep_cookie(context, answer, access.COOKIE, session.text, max_age=int(accounts.SESSION))
     return answer
+
+
+def _keep_cookie(
+    context: RequestContext, answer: Response, name: str, value: str, **how: Any
+) -> None:
+    """Let a browser keep a cookie, which it also sends if another site sends people here."""
+    is_secure = context.settings.is_secure
+    answer.set_cookie(name, value, httponly=True, samesite="lax", secure=is_secure, **how)
 
 
 @ROUTES.at("POST", "/leave", SIGNED_IN)
@@ -108,15 +110,7 @@ def begin_at_provider(context: Context) -> Response:
         answer = RedirectResponse(provider.begin(secret.text), 303)
     except oidc.ProviderUnavailableError as error:
         raise _away(context, error) from None
-    answer.set_cookie(
-        _COOKIE,
-        secret.text,
-        max_age=_TEN_MINUTES,
-        path="/sign-in",
-        httponly=True,
-        samesite="lax",  # the provider sends people back from another site
-        secure=context.settings.is_secure,
-    )
+    _keep_cookie(context, answer, _COOKIE, secret.text, max_age=_TEN_MINUTES, path="/sign-in")
     return answer
 
 
@@ -131,9 +125,8 @@ def come_back_from_provider(context: Context) -> Response:
         raise _away(context, error) from None
     except oidc.SignInRefusedError as error:
         monitoring.tell(context.settings, "sign-in refused", why=str(error))
-        raise RequestRefused(
-            403, f"you are not signed in: {error}. Begin anew on the sign-in page"
-        ) from None
+        why = f"you are not signed in: {error}. Begin anew on the sign-in page"
+        raise RequestRefused(403, why) from None
     answer = _sign_in(context, claims)
     answer.delete_cookie(_COOKIE, path="/sign-in")
     return answer
@@ -350,20 +343,17 @@ def send_links(context: Context) -> Response:
 def show_staff(context: Context) -> Response:
     with context.reading() as db:
         found = staff.list_staff(db, context.course.id)
-    return rendering.page(context, "staff.html", staff=found, rights=RIGHTS)
+    return rendering.page(context, "staff.html", staff=found)
 
 
 @ROUTES.at("GET", f"{_COURSE}/staff/new", TEACHERS)
 def show_new(context: Context) -> Response:
-    return rendering.page(context, "staff_new.html", roles=staff.ROLES, rights=RIGHTS)
+    return rendering.page(context, "staff_new.html")
 
 
 @ROUTES.at("GET", f"{_COURSE}/staff/{{staff}}/change", TEACHERS)
 def show_change(context: Context) -> Response:
-    colleague = context.colleague
-    return rendering.page(
-        context, "staff_change.html", one=colleague, roles=staff.ROLES, rights=RIGHTS
-    )
+    return rendering.page(context, "staff_change.html")
 
 
 @ROUTES.form(f"{_COURSE}/staff", TEACHERS, show_new)

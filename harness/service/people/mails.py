@@ -221,9 +221,8 @@ def server(settings: Settings) -> MailServer | None:
     if parts.password is not None:  # others on this machine see command lines
         raise UsageError(f"--mail has a password: name its file by --mail-password, or {PASSWORD}")
     if parts.scheme not in _PORTS or not found.host or parts.path.strip("/"):
-        raise UsageError(
-            f"--mail: found {settings.mail!r}, expected smtp://USER@HOST or smtps://USER@HOST"
-        )
+        why = f"--mail: found {settings.mail!r}, expected smtp://USER@HOST or smtps://USER@HOST"
+        raise UsageError(why)
     if not settings.mail_from:
         raise UsageError("--mail needs --mail-from: the address that mails come from")
     if "@" not in parseaddr(settings.mail_from)[1]:
@@ -308,9 +307,8 @@ def _naming_errors(mail_server: MailServer) -> Iterator[None]:
     except smtplib.SMTPResponseException as error:
         raise _explain_answer(place, error.smtp_code, error.smtp_error) from None
     except smtplib.SMTPNotSupportedError:
-        raise MailDelayedError(
-            f"{place} lacks a feature that is needed: STARTTLS, AUTH or SMTPUTF8"
-        ) from None
+        why = f"{place} lacks a feature that is needed: STARTTLS, AUTH or SMTPUTF8"
+        raise MailDelayedError(why) from None
     except ssl.SSLCertVerificationError as error:
         raise MailDelayedError(f"{place}: certificate not valid: {error.verify_message}") from None
     except (OSError, smtplib.SMTPException) as error:

@@ -206,9 +206,8 @@ def _naming_errors() -> Iterator[None]:
     try:
         yield
     except httpx2.HTTPStatusError as error:
-        raise ProviderUnavailableError(
-            f"the provider answered {error.response.status_code}"
-        ) from None
+        why = f"the provider answered {error.response.status_code}"
+        raise ProviderUnavailableError(why) from None
     except httpx2.HTTPError as error:
         why = network.explain(error)
         raise ProviderUnavailableError(f"the provider cannot be reached: {why}") from None
@@ -218,6 +217,5 @@ def _naming_errors() -> Iterator[None]:
         why = f"{told} ({claim})" if claim else told
         raise SignInRefusedError(f"the provider's statement is not valid: {why}") from None
     except (KeyError, ValueError, TypeError) as error:
-        raise ProviderUnavailableError(
-            f"the provider's answer cannot be read: {type(error).__name__}"
-        ) from None
+        why = f"the provider's answer cannot be read: {type(error).__name__}"
+        raise ProviderUnavailableError(why) from None

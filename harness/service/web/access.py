@@ -136,9 +136,8 @@ class Guard:
                 rates = service.rates if context.token else service.page_rates
                 context.require_rate(rates, context.person.id, "requests")
             if context.token and context.token.scope not in (self.scope, "all"):
-                raise RequestRefused(
-                    403, f"the token's scope is {context.token.scope!r}, not {self.scope!r}"
-                )
+                why = f"the token's scope is {context.token.scope!r}, not {self.scope!r}"
+                raise RequestRefused(403, why)
             if self.rule.admins and not (context.person and context.person.is_admin):
                 raise RequestRefused(403, f"this is for {self.rule.name}")
             return self.look_up_named(db, context)
@@ -174,9 +173,8 @@ class Guard:
                 raise RequestRefused(403, "the form comes from another site")
         form = await request.form(max_files=most.files, max_fields=most.fields)
         if most.needs_token and context.session and form.get(FORM_TOKEN) != context.form_token:
-            raise RequestRefused(
-                403, "the page is too old: open it again, and send the form once more"
-            )
+            why = "the page is too old: open it again, and send the form once more"
+            raise RequestRefused(403, why)
         return replace(context, form=form)
 
 
@@ -234,9 +232,8 @@ def require_rules(app: FastAPI) -> None:
     """See that every route has a rule, and that all its path names is looked up."""
     for route in app.routes:
         if not isinstance(route, APIRoute) or (guard := guard_of(route)) is None:
-            raise RuntimeError(
-                f"the route {getattr(route, 'path', route)} does not say who may use it"
-            )
+            why = f"the route {getattr(route, 'path', route)} does not say who may use it"
+            raise RuntimeError(why)
         rule, names = guard.rule, set(route.param_convertors)
         if unknown := request_context.find_unknown(names):
             raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")

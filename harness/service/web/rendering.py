@@ -21,7 +21,8 @@ from harness.report.html import board_drawing, parts
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.html.templates import make_environment
 from harness.service import local_times
-from harness.service.courses import gradings, submissions
+from harness.service.courses import gradings, staff, submissions
+from harness.service.records import RIGHTS
 from harness.service.web.access import FORM_TOKEN, STAFF_ONLY, TEACHERS, Rule
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 from harness.text import begin_sentence, number_of
@@ -86,6 +87,8 @@ def _environment() -> Environment:
         "definitions": board_drawing.DEFINITIONS,
         "version": __version__,
         "zone": local_times.name_zone,
+        "roles": staff.ROLES,
+        "rights": RIGHTS,
         "typed": typed,
         "untaken": is_untaken,
         "trail": trail,
