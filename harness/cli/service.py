@@ -83,10 +83,11 @@ def _absolute(path: str) -> str:
 
 
 def _check(settings: Settings) -> int:
-    from harness.service.operations.health import check_settings
+    from harness.service.operations import health
 
     is_good = True
-    for found in check_settings(settings):
+    for name, look in health.LOOKS.items():
+        found = health.of(name, look, settings)
         told = f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.message}"
         print(escape_controls(told))
         is_good &= found.is_good

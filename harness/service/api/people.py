@@ -186,8 +186,8 @@ def list_staff(context: Context, page: Asked) -> Page[StaffShown]:
 @STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
 def add_staff(context: Context, body: Json[StaffWanted]) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
-    made, link = _add(context, staff.NewStaff(body.name, body.role, tuple(body.may), body.email))
-    return StaffAdded(**_members_of(made), link=link)
+    new = staff.NewStaff(body.name, body.role, tuple(body.may), body.email)
+    return StaffAdded(**_add(context, new))
 
 
 @STAFF_ROUTES.at("PUT", _OF_STAFF, TEACHERS)
@@ -220,8 +220,7 @@ def list_assistants(context: Context, page: Asked) -> Page[AssistantShown]:
 @STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
 def add_assistant(context: Context, body: Json[AssistantWanted]) -> NewAssistant:
     """Add somebody new as an assistant."""
-    made, link = _add(context, staff.NewStaff(body.name, ASSISTANT, tuple(body.may)))
-    return NewAssistant(**_members_of(made), link=link)
+    return NewAssistant(**_add(context, staff.NewStaff(body.name, ASSISTANT, tuple(body.may))))
 
 
 @STAFF_ROUTES.at("PUT", f"{_ASSISTANT}/rights", TEACHERS, name="change")
@@ -244,11 +243,11 @@ def _find(
         return requests.find_page(db, courses.MEMBERS, order, page, **named)
 
 
-def _add(context: RequestContext, body: staff.NewStaff) -> tuple[Member, str]:
-    """Add somebody; return the member and the only copy of the link to sign in by."""
+def _add(context: RequestContext, new: staff.NewStaff) -> dict[str, Any]:
     with context.acting() as act:
-        made = staff.add(act, context.course.id, body)
-        return made, accounts.make_course_link(act, made.person, context.settings.base)
+        made = staff.add(act, context.course.id, new)
+        link = accounts.make_course_link(act, made.person, context.settings.base)
+    return {**_members_of(made), "link": link}
 
 
 def _change(context: RequestContext, role: str, may: list[str]) -> Member:

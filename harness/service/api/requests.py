@@ -237,10 +237,9 @@ Key = Annotated[
         description="of your own choice; a second request with it is answered as the first was",
     ),
 ]
-_Made = TypeVar("_Made")
 
 
-def require_kept(made: _Made | None, noun: str) -> _Made:
+def require_kept(made: T | None, noun: str) -> T:
     """Return what :func:`make_once` made, unless it was removed since: it is not made again."""
     why = (
         f"Idempotency-Key: the {noun} that it made was removed; take a new key to make another one"

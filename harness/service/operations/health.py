@@ -148,12 +148,6 @@ class Finding(NamedTuple):
     message: str  # a sentence
 
 
-def check_settings(settings: Settings) -> Iterator[Finding]:
-    """Yield the result for each thing that a service needs, as soon as it is known."""
-    for name, look in LOOKS.items():
-        yield of(name, look, settings)
-
-
 def of(name: str, look: Look, settings: Settings) -> Finding:
     """Return the result of one check."""
     try:

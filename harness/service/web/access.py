@@ -235,9 +235,7 @@ def require_rules(app: FastAPI) -> None:
             why = f"the route {getattr(route, 'path', route)} does not say who may use it"
             raise RuntimeError(why)
         rule, names = guard.rule, set(route.param_convertors)
-        if unknown := request_context.find_unknown(names):
-            raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
+        if wrong := request_context.explain_names(names):
+            raise RuntimeError(f"{route.path}: {wrong}")
         if ("course" in names) is not bool(rule.roles) or (rule.owns and "suite" not in names):
             raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
-        if missing := request_context.find_missing(names):
-            raise RuntimeError(f"{route.path}: names no {', '.join(sorted(missing))}")
