@@ -22,15 +22,7 @@ from harness.service.api import suites as api_suites
 from harness.service.lti import launch_pages
 from harness.service.lti import pages as lti_pages
 from harness.service.operations import health
-from harness.service.pages import (
-    assignment,
-    course,
-    gradings,
-    people,
-    private_cases,
-    submission,
-    suites,
-)
+from harness.service.pages import assignment, course, gradings, people, submission, suites
 from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web import access, middleware, rendering
 from harness.service.web.service import Service
@@ -77,7 +69,7 @@ def show_cluster(context: access.Context) -> Response:
 
 ROUTES = (
     *(people.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(private_cases.ROUTES, suites.ROUTES, api_people.ROUTES, courses.ROUTES),
+    *(suites.ROUTES, api_people.ROUTES, courses.ROUTES),
     *(submissions.ROUTES, requests.ROUTES, api_people.STAFF_ROUTES),
     *(submissions.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
     *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, api_people.STUDENT_ROUTES),
