@@ -7,7 +7,7 @@ tells where the next one begins. A request sent again under the same key does no
 import hashlib
 import re
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 from harness.service.storage import audit, people, tables
 from harness.service.web import request_context
 from harness.service.web.access import ANYBODY, Context, Endpoint, Guard, Routes, Rule
-from harness.service.web.request_context import RequestContext, RequestRefused, require_found
+from harness.service.web.request_context import RequestRefused, require_found
 
 TOKENS = "token"  # how the schema calls what the API knows people by
 BYTES = "application/octet-stream"
@@ -61,10 +61,18 @@ class Body(NamedTuple):
         """Return what reads it, for ``Depends``."""
         if kind is Path:
             return _read_file
-        return _reader_of_json(kind) if issubclass(kind, BaseModel) else self._read_bytes
+        is_json = issubclass(kind, BaseModel)
+        most = _LARGEST if is_json else self.largest
 
-    async def _read_bytes(self, context: Context) -> bytes:
-        return await _receive(context, self.largest)
+        async def read(context: Context) -> Any:
+            found = bytearray()
+            async for piece in context.request.stream():
+                found += piece
+                if len(found) > most:
+                    raise RequestRefused(413, f"more than {most:,} bytes are not taken here")
+            return _parse(kind, bytes(found)) if is_json else bytes(found)
+
+        return read
 
     def describe(self, kind: type) -> dict[str, Any]:
         """Return what the schema tells of it."""
@@ -80,16 +88,6 @@ Json = Annotated[Model, Body("application/json")]
 Archive = Annotated[Path, Body()]
 
 
-async def _receive(context: RequestContext, largest: int) -> bytes:
-    """Return the body of a request; refuses one of more bytes than ``largest``."""
-    found = bytearray()
-    async for piece in context.request.stream():
-        found += piece
-        if len(found) > largest:
-            raise RequestRefused(413, f"more than {largest:,} bytes are not taken here")
-    return bytes(found)
-
-
 async def _read_file(context: Context) -> AsyncIterator[Path]:
     left = most = context.settings.largest
     with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".upload-") as copy:
@@ -102,20 +100,16 @@ async def _read_file(context: Context) -> AsyncIterator[Path]:
         yield Path(copy.name)
 
 
-def _reader_of_json(kind: type[Model]) -> Callable[[RequestContext], Awaitable[Model]]:
-    async def read_body(context: Context) -> Model:
-        data = await _receive(context, _LARGEST)
-        if b"\\u0000" in data:  # PostgreSQL has none in a text
-            raise RequestRefused(422, "a text in it has a character U+0000")
-        try:
-            return kind.model_validate_json(data)
-        except ValidationError as error:
-            # What is wrong, and in which field unless it is the whole body.
-            found = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
-            told = (f"{field}: {why}" if field else why for field, why in found)
-            raise RequestRefused(422, "; ".join(told)) from None
-
-    return read_body
+def _parse(kind: type[Model], data: bytes) -> Model:
+    if b"\\u0000" in data:  # PostgreSQL has none in a text
+        raise RequestRefused(422, "a text in it has a character U+0000")
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError as error:
+        # What is wrong, and in which field unless it is the whole body.
+        found = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
+        told = (f"{field}: {why}" if field else why for field, why in found)
+        raise RequestRefused(422, "; ".join(told)) from None
 
 
 # --- Routes of the API: known by tokens, told in the schema --------------------------------------

@@ -275,13 +275,13 @@ def _deliver(settings: Settings, database: Database, row: records.Score) -> dict
     content = json.dumps(score, sort_keys=True)
     if content == row.sent:
         return done
-    client, now = PlatformClient(settings, platform), datetime.datetime.now(datetime.UTC)
+    client = PlatformClient(settings, platform)
     try:
         column = line.url or _find_column(client, database, link, assigned, score)
         parts = urlsplit(column)  # it may have a query
         address = parts._replace(path=f"{parts.path.rstrip('/')}/scores").geturl()
-        body = {**score, "timestamp": now.isoformat(timespec="milliseconds")}
-        client.call("POST", address, connection.SCORE, body)
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+        client.call("POST", address, connection.SCORE, {**score, "timestamp": now})
     except HarnessError as error:
         monitoring.warn(settings, f"LTI: a mark for {link.title!r}: {error}")
         status = error.status if isinstance(error, PlatformError) else 400

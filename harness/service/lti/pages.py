@@ -1,7 +1,4 @@
-"""Pages about platforms: an administrator registers them; teachers see the links of their course.
-
-A teacher also chooses here what a platform asks for by deep linking.
-"""
+"""Pages about platforms: registering them, the links of a course, choosing an assignment."""
 
 import time
 from typing import Any

@@ -2,14 +2,12 @@
 
 import datetime
 import secrets
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
 from fastapi.responses import RedirectResponse, Response
-from sqlalchemy import Connection
 from starlette.datastructures import FormData
 
 from harness import shipped
@@ -19,7 +17,7 @@ from harness.clock_changes import measure, write
 from harness.errors import UsageError
 from harness.service.courses import changes, making, own_files, standings, submissions
 from harness.service.jobs import checklist, private_cases
-from harness.service.local_times import keep_same, read_seconds, to_field
+from harness.service.local_times import keep_same, to_field
 from harness.service.pages import forms
 from harness.service.records import CourseAssignment
 from harness.service.storage import courses, data_folder
@@ -70,25 +68,16 @@ def show(context: Context) -> Response:
     with context.reading() as db:
         every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=context.course.id)
         found = [one for one in every if context.is_staff or not one.hidden]
-        own = {
-            one.id: standings.standing_of(db, one, context.member.submits_as)
-            for one in found
-            if not context.is_staff
-        }
-        chips = {one.id: _list_chips(db, context, one) for one in found if context.is_staff}
-    return rendering.page(context, "course.html", assignments=found, own=own, chips=chips)
-
-
-def _list_chips(db: Connection, context: Context, one: CourseAssignment) -> list[tuple[str, str]]:
-    """Return how far an assignment is, for its staff: kinds of chips, and their words."""
-    missing = not checklist.load(db, context.settings, one).is_ready
-    is_closed = bool(one.closes) and read_seconds(one.closes) < time.time()
-    open_ = ("off", "Closed") if is_closed else ("good", "Open")
-    is_before = submissions.is_before(one, datetime.datetime.now())
-    return [
-        *([("look", "Needs set-up")] if missing else []),
-        ("off", "Hidden") if one.hidden else ("new", "Not open yet") if is_before else open_,
-    ]
+        own, ready = {}, {}  # to a student the own standing, to the staff what is set up
+        for one in found:
+            if context.is_staff:
+                ready[one.id] = checklist.load(db, context.settings, one).is_ready
+            else:
+                own[one.id] = standings.standing_of(db, one, context.member.submits_as)
+    now = datetime.datetime.now()
+    early = {one.id for one in found if submissions.is_before(one, now)}
+    told: dict[str, Any] = {"own": own, "ready": ready, "early": early, "now": now.timestamp()}
+    return rendering.page(context, "course.html", assignments=found, **told)
 
 
 # --- The course folder that submissions run with -------------------------------------------------

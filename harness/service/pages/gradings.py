@@ -167,9 +167,8 @@ def take_gradebook(context: Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
     sent = forms.read_upload(context, gradebooks.LARGEST) or ("", b"")  # that of the roster
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
-    with context.acting() as act:
-        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
-    return RedirectResponse(context.grading_page, 303)
+    settings, assigned = context.settings, context.assigned
+    return _act(context, lambda act, one: gradebooks.take(act, settings, assigned, one, own))
 
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
