@@ -198,7 +198,6 @@ def _is_token(text: object) -> bool:
 _NAME = "gtp-harness"
 _TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 _PLATFORM = "https://purl.imsglobal.org/spec/lti-platform-configuration"
-_CLAIMS = ("iss", "sub", "name", "given_name", "family_name")
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri", "registration_endpoint")
 
 
@@ -256,7 +255,7 @@ def _describe_tool(base: str) -> dict[str, Any]:
         _TOOL: {
             "domain": urlsplit(base).netloc,
             "description": "Tests programs that play Go and Gomoku, and marks them",
-            "claims": [*_CLAIMS],
+            "claims": ["iss", "sub", "name", "given_name", "family_name"],
             "messages": [
                 {"type": kind, "label": _NAME, **target} for kind in (DEEP_LINKING, RESOURCE)
             ],

@@ -1,6 +1,8 @@
 """People: signing in and out, the own account, and the students and staff of a course."""
 
+import contextlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
@@ -105,11 +107,9 @@ _CHOICE = 300.0  # seconds to choose who of several one is
 @ROUTES.at("GET", "/sign-in/oidc", ANYBODY)
 def begin_at_provider(context: Context) -> Response:
     """Send somebody to the provider."""
-    provider, secret = _provider(context), accounts.new_secret()
-    try:
+    with _asking_provider(context) as provider:
+        secret = accounts.new_secret()
         answer = RedirectResponse(provider.begin(secret.text), 303)
-    except oidc.ProviderUnavailableError as error:
-        raise _away(context, error) from None
     _keep_cookie(context, answer, _COOKIE, secret.text, max_age=_TEN_MINUTES, path="/sign-in")
     return answer
 
@@ -117,12 +117,10 @@ def begin_at_provider(context: Context) -> Response:
 @ROUTES.at("GET", oidc.BACK, ANYBODY)
 def come_back_from_provider(context: Context) -> Response:
     """Begin a session of the person that the provider names."""
-    provider, query = _provider(context), context.request.query_params
-    secret = context.request.cookies.get(_COOKIE, "")
+    query, secret = context.request.query_params, context.request.cookies.get(_COOKIE, "")
     try:
-        claims = provider.finish(secret, query.get("state", ""), query.get("code", ""))
-    except oidc.ProviderUnavailableError as error:
-        raise _away(context, error) from None
+        with _asking_provider(context) as provider:
+            claims = provider.finish(secret, query.get("state", ""), query.get("code", ""))
     except oidc.SignInRefusedError as error:
         monitoring.tell(context.settings, "sign-in refused", why=str(error))
         why = f"you are not signed in: {error}. Begin anew on the sign-in page"
@@ -132,17 +130,17 @@ def come_back_from_provider(context: Context) -> Response:
     return answer
 
 
-def _provider(context: RequestContext) -> oidc.Provider:
-    """Return the provider, which is not asked by one machine too often."""
+@contextlib.contextmanager
+def _asking_provider(context: RequestContext) -> Iterator[oidc.Provider]:
+    """Give the provider, which is not asked by one machine too often; refuse if it is away."""
     why = "this service has no other way to sign in than links"
     provider = require_found(context.service.provider, why)
     context.require_rate(context.service.rates, f"oidc {context.sender}", "sign in")
-    return provider
-
-
-def _away(context: RequestContext, error: oidc.ProviderUnavailableError) -> RequestRefused:
-    monitoring.warn(context.settings, f"sign-in by OIDC: {error}")
-    return RequestRefused(503, f"{error}. Try again later, or sign in by a link")
+    try:
+        yield provider
+    except oidc.ProviderUnavailableError as error:
+        monitoring.warn(context.settings, f"sign-in by OIDC: {error}")
+        raise RequestRefused(503, f"{error}. Try again later, or sign in by a link") from None
 
 
 def _sign_in(context: RequestContext, claims: oidc.Claims) -> Response:
@@ -162,15 +160,13 @@ def _sign_in(context: RequestContext, claims: oidc.Claims) -> Response:
         for one in found:
             titles = [course.title for course, _ in courses.of_person(act.db, one.id)]
             ways.append((one, titles, accounts.make_link(act, one.id, _CHOICE, once=True).text))
+    if not ways and (claims.email or claims.settings_claim):
+        why = "no course knows the person your provider names: ask your teacher for a link"
+        raise RequestRefused(403, why)
     if not ways:
-        raise RequestRefused(
-            403, _UNKNOWN if claims.email or claims.settings_claim else _UNVERIFIED
-        )
+        why = "your provider does not say that your mail address is verified: sign in by a link"
+        raise RequestRefused(403, why)
     return rendering.page(context, "who.html", ways=ways)
-
-
-_UNKNOWN = "no course knows the person your provider names: ask your teacher for a link"
-_UNVERIFIED = "your provider does not say that your mail address is verified: sign in by a link"
 
 
 # --- The account of the person who is signed in: the name that others see, and API tokens --------
