@@ -70,7 +70,7 @@ def listed(context: Context, page: Asked) -> Page[GradingShown]:
     order, named = ("at", "id"), {"assignment": context.assigned.id}
     with context.reading() as db:
         found = requests.find_page(db, uploads.GRADINGS, order, page, **named)
-        doubts = find_doubts(context)
+        doubts = previews.find_now(context.settings, context.assigned)
         return found.show(lambda one: describe_grading(db, one, doubts))
 
 
@@ -91,8 +91,9 @@ def begin(context: Context, body: Json[GradingWanted], key: Key = "") -> Grading
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
 def one(context: Context) -> GradingShown:
     """Show a grading."""
+    doubts = previews.find_now(context.settings, context.assigned)
     with context.reading() as db:
-        return describe_grading(db, context.grading, find_doubts(context))
+        return describe_grading(db, context.grading, doubts)
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
@@ -194,12 +195,7 @@ def gradebook(context: Context) -> Response:
 def _find(context: RequestContext, db: Connection, name: str) -> GradingShown:
     found = uploads.GRADINGS.find(db, id=name)
     assert found  # gradings are never removed
-    return describe_grading(db, found, find_doubts(context))
-
-
-def find_doubts(context: RequestContext) -> list[str]:
-    """Return a sentence for each private test that may be wrong, and counts."""
-    return previews.find_now(context.settings, context.assigned)
+    return describe_grading(db, found, previews.find_now(context.settings, context.assigned))
 
 
 def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> GradingShown:

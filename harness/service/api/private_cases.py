@@ -401,7 +401,8 @@ def put_in_force(
     previews.require_settable(service.database, service.settings, context.assigned, own, how)
     with context.acting() as act:
         made = previews.put_in_force(act, context.settings, context.assigned, own)
-        return gradings.describe_grading(act.db, made, gradings.find_doubts(context))
+        doubts = previews.find_now(context.settings, context.assigned)
+        return gradings.describe_grading(act.db, made, doubts)
 
 
 def _preview(context: RequestContext, job: Job) -> PreviewShown:

@@ -281,10 +281,8 @@ def _http(request: Request, error: HTTPException) -> Response:
         there = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
         methods = {method for one in there for method in one.methods or ()}
         allowed = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
-        why, headers = (
-            f"method: found {request.method}, expected one of {allowed}",
-            {"allow": allowed},
-        )
+        why = f"method: found {request.method}, expected one of {allowed}"
+        headers = {"allow": allowed}
     if status == 400:
         why = f"what was sent cannot be read ({why.rstrip('.')}): send it once more"
     if status == 404 or (status == 405 and is_page):
@@ -304,9 +302,8 @@ def _system(request: Request, error: OSError) -> Response:
     settings = request.app.state.service.settings
     told = f"cannot write into {settings.data}: {error.strerror}"
     monitoring.warn(settings, told, request=request.state.request)
-    return answer(
-        request, 503, "the disk of the service is full, so this was not kept: tell its operator"
-    )
+    why = "the disk of the service is full, so this was not kept: tell its operator"
+    return answer(request, 503, why)
 
 
 def _fault(request: Request, error: Exception) -> Response:
@@ -314,6 +311,5 @@ def _fault(request: Request, error: Exception) -> Response:
     named = request.state.request
     told = "".join(traceback.format_exception(error))
     monitoring.warn(request.app.state.service.settings, told, request=named)
-    return answer(
-        request, 500, f"that is the service's own fault; it has been written down as {named}"
-    )
+    why = f"that is the service's own fault; it has been written down as {named}"
+    return answer(request, 500, why)
