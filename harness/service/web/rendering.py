@@ -23,7 +23,7 @@ from harness.report.html.templates import make_environment
 from harness.service import local_times
 from harness.service.courses import gradings, staff, submissions
 from harness.service.records import RIGHTS
-from harness.service.web.access import FORM_TOKEN, STAFF_ONLY, TEACHERS, Rule
+from harness.service.web.access import FORM_TOKEN
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 from harness.text import begin_sentence, number_of
 from oracle import __version__
@@ -114,32 +114,10 @@ def exactly(points: Fraction) -> str:
     return written if Fraction(written) == points else str(points)
 
 
-# What each page of the side menu is called, its address below the course, and who may see it.
-COURSE_MENU: list[tuple[str, str, Rule]] = [
-    ("Assignments", "", STAFF_ONLY),
-    ("Students", "/students", STAFF_ONLY),
-    ("Staff", "/staff", STAFF_ONLY),
-    ("Settings", "/settings", TEACHERS),
-    ("Moodle, Canvas", "/lti", STAFF_ONLY),
-]
-
-
-def page(
-    context: RequestContext,
-    template: str,
-    status: int = 200,
-    **values: object,
-) -> Response:
+def page(context: RequestContext, template: str, status: int = 200, **values: object) -> Response:
     """Return a page made of a template, which is given ``context`` and the values."""
-    menu: list[tuple[str, str, bool]] = []  # labels, addresses, and which one is current
-    if "course" in context.named:
-        base, path = context.course_page, f"{context.request.url.path}/"
-        shown = [(label, base + end) for label, end, rule in COURSE_MENU if rule.allows(context)]
-        # What is no page of the menu belongs to the page whose address its own begins with.
-        current = max((one for _, one in shown if path.startswith(f"{one}/")), key=len, default="")
-        menu = [(label, address, address == current) for label, address in shown]
     made = _environment().get_template(template)
-    return HTMLResponse(made.render(context=context, menu=menu, **values), status)
+    return HTMLResponse(made.render(context=context, **values), status)
 
 
 def trail(context: RequestContext) -> list[tuple[str, str]]:
