@@ -197,17 +197,14 @@ def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Respo
     if launch.role != TEACHER:
         raise RequestRefused(403, "this course is not linked yet: its teacher opens it first")
     code = _keep_step(context, "link", _LINK, platform, launch=launch.model_dump())
-    return _ask_for_course(context, launch, code)
-
-
-def _ask_for_course(context: RequestContext, launch: Launch, code: str) -> Response:
     return rendering.page(context, "lti_link.html", launch=launch, link=code)
 
 
 def show_link(context: Context) -> Response:
     """Show the form again that links a course."""
     code = context.field("link")
-    return _ask_for_course(context, read_step(context, "link", code).launch, code)
+    step = read_step(context, "link", code)
+    return rendering.page(context, "lti_link.html", launch=step.launch, link=code)
 
 
 @ROUTES.form("/lti/link", ANYBODY, show_link)

@@ -37,15 +37,10 @@ def before_entering(context: Context) -> Response:
     with context.reading() as db:
         person = people.of_link(db, accounts.digest_of(context.part("code")))
     if person is None:
-        return _explain_ended(context)
+        provider = oidc.name_of(context.settings)
+        return rendering.page(context, "link_ended.html", 404, provider=provider)
     accounts.require_enabled(person)
     return rendering.page(context, "enter.html", person=person)
-
-
-def _explain_ended(context: RequestContext) -> Response:
-    """Say what somebody does whose link does not hold, and who sends a new one."""
-    provider = oidc.name_of(context.settings)
-    return rendering.page(context, "link_ended.html", 404, provider=provider)
 
 
 @ROUTES.at("POST", "/enter/{code}", ANYBODY)
@@ -53,7 +48,8 @@ def enter(context: Context) -> Response:
     with context.service.database.acting() as act:
         entered = accounts.enter_by_link(act, context.part("code"))
     if entered is None:
-        return _explain_ended(context)
+        provider = oidc.name_of(context.settings)
+        return rendering.page(context, "link_ended.html", 404, provider=provider)
     return start_session(context, entered[1])
 
 
@@ -85,9 +81,8 @@ def leave(context: Context) -> Response:
 
 @ROUTES.at("GET", "/static/{name}", ANYBODY)
 def static(context: Context) -> Response:
-    kind, data = require_found(
-        rendering.files().get(context.part("name")), "there is no such file"
-    )
+    found = rendering.files().get(context.part("name"))
+    kind, data = require_found(found, "there is no such file")
     return Response(data, media_type=f"{kind}; charset=utf-8", headers=_FOREVER)
 
 

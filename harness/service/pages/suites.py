@@ -57,7 +57,6 @@ def show(context: Context) -> Response:
         is_own=source == own_files.OWN,
         verdicts=plots.verdicts(kept),
         durations=plots.durations(kept) if kept else "",
-        base=context.settings.base,
         badge=engine_suites.badge_path(suite) if suite.badge else "",
     )
 
