@@ -1,6 +1,7 @@
 """Suites of engine authors, and their runs: posted, listed, compared, removed."""
 
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from sqlalchemy import Connection
 from harness.service.api import requests
 from harness.service.courses import cases, engine_suites, run_documents, submissions
 from harness.service.records import Suite, SuiteRun
-from harness.service.storage import audit, courses
+from harness.service.storage import courses
 from harness.service.web.access import OWNERS, SIGNED_IN, Context
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
@@ -233,18 +234,13 @@ def post(
         data = run_documents.load(path)
         posted = engine_suites.PostedRun.read(data, revision)
         sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
-
-        def make(act: audit.AuditedTransaction) -> SuiteRun:
-            return engine_suites.post(act, suite, posted, folder)
+        make = partial(engine_suites.post, suite=suite, posted_run=posted, folder=folder)
     else:
         most, wanted = service.settings.largest, run_documents.WANTED
         kept = submissions.keep(service.store, path, name, most, wanted)
         archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
         sent = (suite.id, *archive)
-
-        def make(act: audit.AuditedTransaction) -> SuiteRun:
-            return engine_suites.post_engine(act, suite, archive, folder)
-
+        make = partial(engine_suites.post_engine, suite=suite, archive=archive, folder=folder)
     with context.acting() as act:
         made = requests.make_once(act, key, sent, lambda: make(act).id)
         found = requests.require_kept(courses.RUNS.find(act.db, id=made), "run")

@@ -17,10 +17,9 @@ from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
 from harness.service.operations import data
-from harness.service.people import mails
+from harness.service.people import mails, oidc
 from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, database, people, queue
-from harness.service.web import service
 from harness.service.web.service import Service
 from harness.text import number_of
 
@@ -257,8 +256,7 @@ def _processors(settings: Settings) -> str:
 
 
 def _sign_in(settings: Settings) -> str:
-    provider = service.open_provider(settings)
-    return provider.probe() if provider else "by links alone"
+    return oidc.Provider(settings).probe() if settings.oidc else "by links alone"
 
 
 def _cluster(settings: Settings) -> str:

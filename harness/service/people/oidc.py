@@ -98,6 +98,8 @@ class Provider:
     """The provider of the settings, which lets people sign in. It may be shared by threads."""
 
     def __init__(self, settings: Settings) -> None:
+        """Raises as :func:`check`."""
+        check(settings)
         self._settings = settings
         self._found: dict[str, Any] = {}
         self._until = 0.0

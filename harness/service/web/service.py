@@ -14,15 +14,6 @@ from harness.service.settings import Settings
 from harness.service.storage import queue, uploads
 from harness.service.storage.database import Database
 
-
-def open_provider(settings: Settings) -> oidc.Provider | None:
-    """Return the provider of the settings, None if there is none; raises as :func:`oidc.check`."""
-    if not settings.oidc:
-        return None
-    oidc.check(settings)
-    return oidc.Provider(settings)
-
-
 # --- How often somebody may ask, and how much at a time ------------------------------------------
 # A bucket for each person is filled as time goes by; requests under way are counted by person.
 
@@ -159,13 +150,16 @@ class Service:
     """A service that is open: what all requests of a process share."""
 
     def __init__(self, settings: Settings, how: Callable[[Settings], Database] = Database) -> None:
-        """Open the store and the database, which is opened by ``how`` and raises as that."""
+        """Open the store and the database, which is opened by ``how`` and raises as that.
+
+        Raises as :func:`oidc.check`, too.
+        """
         self.settings = settings
         self.database = how(settings)
         self.store = Store(settings.originals)
         self.rates = Rates(settings.rate)  # by people, with an API token
         self.requests = Counter()
-        self.provider = open_provider(settings)  # by which people may sign in
+        self.provider = oidc.Provider(settings) if settings.oidc else None  # of sign-in
         self.under_way = RequestsUnderWay(_AT_A_TIME)  # requests with a body
         self.asking = Rates(_ASKED)  # for links: by addresses of the network
         self.page_rates = Rates(settings.page_rate)  # by people, as the other ones
