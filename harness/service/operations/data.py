@@ -4,7 +4,7 @@ import contextlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -87,9 +87,11 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
         made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, ServerPlace)}
         told = json.dumps({**made, "files": files}, indent=1)
         (target / _LIST).write_text(told, encoding="utf-8")
-        keyless = _name_keyless(copies.list_ledgers(settings))
+        ledgers = copies.list_ledgers(settings)
+        keyless = tuple(one.describe() for one in ledgers if one.key_is_missing)
         undo.pop_all()
-    return _measure(target, files)._replace(keyless=keyless)
+    size = sum((target / name).stat().st_size for name in files)
+    return BackupSummary(len(files), size, keyless)
 
 
 def _copy_results(folder: Path, target: Path, data: Path) -> None:
@@ -127,10 +129,6 @@ def _copy_folder(source: Path, target: Path) -> None:
         raise UsageError(f"cannot copy {source}: {error.strerror}") from None
 
 
-def _measure(folder: Path, files: dict[str, str]) -> BackupSummary:
-    return BackupSummary(len(files), sum((folder / name).stat().st_size for name in files))
-
-
 def restore(source: Path, settings: Settings) -> BackupSummary:
     """Make a service of a backup, in a new folder and, if it had one, in an empty database.
 
@@ -164,7 +162,8 @@ def restore(source: Path, settings: Settings) -> BackupSummary:
                 if grading := uploads.in_force(db, assigned.id):
                     queue.put_anew(db, Job("", EXPORT, assigned.id, grading.id))
         undo.pop_all()
-    return _measure(source, files)._replace(keyless=keyless)
+    size = sum((source / name).stat().st_size for name in files)
+    return BackupSummary(len(files), size, keyless)
 
 
 def _check_files(source: Path, settings: Settings) -> dict[str, str]:
@@ -205,10 +204,6 @@ def verify(settings: Settings) -> tuple[str, ...]:
         if not one.key_is_missing:
             with closing(Ledger(one.place)) as ledger:
                 ledger.check()
-    return _name_keyless(ledgers)
-
-
-def _name_keyless(ledgers: Iterable[copies.AssignmentLedger]) -> tuple[str, ...]:
     return tuple(one.describe() for one in ledgers if one.key_is_missing)
 
 
