@@ -300,7 +300,6 @@ def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
 POINTS_ROUTES = requests.ApiRoutes("points")
 _POINTS = "/courses/{course}/assignments/{assignment}/points"
 _ONE_PREVIEW = f"{_POINTS}/{{preview}}"
-_FORM = "such as 4, 0.5 or 1/3"
 
 
 class TestShown(BaseModel):
@@ -330,7 +329,9 @@ class PointsShown(BaseModel):
 class PointsWanted(BaseModel):
     """Points and weights to ask about. What is not named stays as it is."""
 
-    points: dict[str, str] = Field(default={}, description=f"of parts, by name: {_FORM}")
+    points: dict[str, str] = Field(
+        default={}, description="of parts, by name: such as 4, 0.5 or 1/3"
+    )
     weights: dict[str, dict[str, str]] = Field(
         default={}, description="of tests, by part and by FILE:ID; 0 if a test does not count"
     )

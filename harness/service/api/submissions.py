@@ -126,12 +126,10 @@ def submit(
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
     assigned, member, settings = context.assigned, context.member, context.settings
     kept = submissions.keep(context.service.store, path, name, settings.largest)
+    sent = (assigned.id, kept.name, kept.sha256)
     with context.acting() as act:
         made = requests.make_once(
-            act,
-            key,
-            (assigned.id, kept.name, kept.sha256),
-            lambda: submissions.take(act, assigned, member, kept, settings).id,
+            act, key, sent, lambda: submissions.take(act, assigned, member, kept, settings).id
         )
         found = uploads.UPLOADS.find(act.db, id=made)
         assert found is not None  # uploads are never removed

@@ -345,12 +345,9 @@ def _make_once(
 ) -> CourseAssignment:
     """Make an assignment, or return the one that the same form has made."""
     sent = (context.request.url.path, digest, *map(context.field, ("source", *_TYPED, "hidden")))
+    once = context.field("once")
     return making.make_once(
-        act,
-        context.field("once"),
-        sent,
-        lambda name: courses.ASSIGNMENTS.find(act.db, id=name),
-        make,
+        act, once, sent, lambda name: courses.ASSIGNMENTS.find(act.db, id=name), make
     )
 
 

@@ -64,8 +64,7 @@ class OwnHosts:
             await self._app(scope, receive, send)
             return
         why = (
-            f"this service is not known by that name, its address is"
-            f" {self._base.geturl()}:"
+            f"this service is not known by that name, its address is {self._base.geturl()}:"
             " open it there, or let its operator add the name (serve --allowed-host)"
         )
         await answer(Request(scope), 400, why)(scope, receive, send)
