@@ -12,8 +12,7 @@ from harness.errors import ExitCode, UsageError
 from harness.grading.ledger.places import is_server
 from harness.processes import processors
 from harness.service import monitoring
-from harness.service.operations import pruning
-from harness.service.operations.backups import BackupSummary, back_up, restore
+from harness.service.operations.data import BackupSummary, back_up, prune, read_rules, restore
 from harness.service.settings import Settings, own_names
 from harness.service.settings import data_folder as usual_folder
 from harness.service.storage import data_folder
@@ -84,10 +83,11 @@ def _absolute(path: str) -> str:
 
 
 def _check(settings: Settings) -> int:
-    from harness.service.operations.health import check_settings
+    from harness.service.operations import health
 
     is_good = True
-    for found in check_settings(settings):
+    for name, look in health.LOOKS.items():
+        found = health.of(name, look, settings)
         told = f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.message}"
         print(escape_controls(told))
         is_good &= found.is_good
@@ -96,13 +96,13 @@ def _check(settings: Settings) -> int:
 
 def _serve(settings: Settings) -> int:
     from harness.service import processes, serving
-    from harness.service.people import mail_server, oidc
+    from harness.service.people import mails, oidc
 
     data_folder.keep_files_private()
     own_names(settings)
-    mail_server.server(settings)  # what cannot be read is told now, and not when a mail waits
+    mails.server(settings)  # what cannot be read is told now, and not when a mail waits
     oidc.check(settings)
-    pruning.read(settings.keep)
+    read_rules(settings.keep)
     with processes.open_socket(settings.host, settings.port) as open_socket:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
@@ -346,10 +346,10 @@ Examples:
 
 def _prune(arguments: argparse.Namespace) -> int:
     settings = place(arguments)._replace(keep=",".join(arguments.keep))
-    pruning.read(settings.keep)
+    read_rules(settings.keep)
     require(settings)
     with closing(Database(settings)) as database:
-        found = pruning.prune(settings, database, is_dry=arguments.dry_run)
+        found = prune(settings, database, is_dry=arguments.dry_run)
     for one in found:
         print(f"{one.kind:10}{one.number:8,}{f'  {one.size:,} bytes' if one.size else ''}")
     if arguments.dry_run:

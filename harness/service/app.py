@@ -14,25 +14,15 @@ from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from harness.service import machines, processes
-from harness.service.api import courses, marks, people, requests, submissions
+from harness.service.api import courses, requests, submissions
 from harness.service.api import gradings as api_gradings
+from harness.service.api import people as api_people
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
 from harness.service.lti import launch_pages
 from harness.service.lti import pages as lti_pages
 from harness.service.operations import health
-from harness.service.pages import (
-    account,
-    assignment,
-    course,
-    gradings,
-    new_assignment,
-    private_cases,
-    roster,
-    student,
-    submission,
-    suites,
-)
+from harness.service.pages import assignment, course, gradings, people, submission, suites
 from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web import access, middleware, rendering
 from harness.service.web.service import Service
@@ -66,7 +56,6 @@ def show_cluster(context: access.Context) -> Response:
     return rendering.page(
         context,
         "cluster.html",
-        [("Cluster", "")],
         scheduler=settings.scheduler,
         state=machines.state(settings),
         find_unfitness=records.find_unfitness,
@@ -79,13 +68,12 @@ def show_cluster(context: access.Context) -> Response:
 # --- The application -----------------------------------------------------------------------------
 
 ROUTES = (
-    *(account.ROUTES, course.ROUTES, new_assignment.ROUTES),
-    *(assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, suites.ROUTES),
-    *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
-    *(marks.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
-    *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, people.STUDENT_ROUTES),
-    *(api_gradings.ROUTES, marks.ROUTES, api_suites.ROUTES, api_suites.RUN_ROUTES),
+    *(people.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(suites.ROUTES, api_people.ROUTES, courses.ROUTES),
+    *(submissions.ROUTES, requests.ROUTES, api_people.STAFF_ROUTES),
+    *(submissions.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
+    *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, api_people.STUDENT_ROUTES),
+    *(api_gradings.ROUTES, submissions.MARK_ROUTES, api_suites.ROUTES, api_suites.RUN_ROUTES),
     *(FOR_OPERATORS, METRICS, lti_pages.ROUTES, launch_pages.ROUTES),
     api_gradings.TOURNAMENT_ROUTES,
 )
@@ -132,7 +120,7 @@ class _WebServer(uvicorn.Server):
 def main(descriptor: int) -> int:
     """Answer until a signal comes, and then what was asked before it."""
     settings = processes.begin()
-    service = Service.open(settings, Database.patiently)
+    service = Service(settings, Database.patiently)
     config = uvicorn.Config(
         guard_application(service),
         log_level="warning",

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from harness import signals
 from harness.errors import HarnessError
 from harness.service import monitoring, processes
-from harness.service.lti import members, scores
-from harness.service.operations import pruning
+from harness.service.lti import linked_courses
+from harness.service.operations import data
 from harness.service.people import mails
 from harness.service.settings import Settings
 from harness.service.storage.database import Database
@@ -39,13 +39,13 @@ def _keep(settings: Settings, database: Database) -> None:
 
 def _send(settings: Settings, database: Database) -> float:
     """Send a mail and a mark, read a course; return after how many seconds to look again."""
-    ways = (mails.deliver, scores.deliver_next, members.synchronize_next)
+    ways = (mails.deliver, linked_courses.deliver_next_score, linked_courses.synchronize_next)
     done = [way(settings, database) for way in ways]
     return 0.0 if any(done) else _PAUSE
 
 
 def _prune(settings: Settings, database: Database) -> float:
-    gone = [one for one in pruning.prune(settings, database) if one.number]
+    gone = [one for one in data.prune(settings, database) if one.number]
     for one in gone:
         monitoring.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
     return 0.0

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import ServerError
-from harness.service.people import accounts, mail_server
+from harness.service.people import accounts, mails
 from harness.service.settings import Settings, dump_settings
 from harness.service.storage import people
 from harness.service.web.service import Service
@@ -51,7 +51,7 @@ def first_link(settings: Settings) -> str:
 
     Raises as :class:`harness.service.storage.database.Database`.
     """
-    service = Service.open(settings)
+    service = Service(settings)
     try:
         with service.database.acting() as act:
             if people.has_entered(act.db):
@@ -101,7 +101,7 @@ def _start(
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment for what sends no mails: engines are started from some of it."""
-    return {name: value for name, value in environment.items() if name != mail_server.PASSWORD}
+    return {name: value for name, value in environment.items() if name != mails.PASSWORD}
 
 
 def _keep_running(

@@ -218,7 +218,7 @@ def measure(given: argparse.Namespace, database: str, room: Path) -> list[Report
     """Run a service under load; return what holds."""
     small_class.make(room)
     settings = Settings(room / "data", database)
-    service = Service.open(settings)
+    service = Service(settings)
     with contextlib.closing(service), run_service(settings) as (pid, base):
         course = make_course(service, room, given.students)
         plan = {"base": base, "assignment": course.path, "students": course.students,

@@ -97,7 +97,7 @@ def _with_tables(server: Running) -> str:
 
 @contextmanager
 def open_service(settings: Settings) -> Iterator[Service]:
-    service = Service.open(settings)
+    service = Service(settings)
     try:
         yield service
     finally:

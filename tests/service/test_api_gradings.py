@@ -6,7 +6,7 @@ import io
 import pytest
 
 from harness.grading.records import Marks, PartMark
-from harness.service.api import marks
+from harness.service.api import submissions
 from harness.service.local_times import add_offset
 from harness.service.people import accounts
 from harness.service.records import Override
@@ -195,6 +195,6 @@ GIVEN = Override("a", "ada", "9/2", "2 of 5", "a good talk", "p", 1.0)
 def test_a_mark_that_a_person_gave_counts_and_the_computed_one_stays(
     computed, own, points, was, reason
 ):
-    found = marks.describe_mark("ada", "pair", computed, own)
+    found = submissions.describe_mark("ada", "pair", computed, own)
     assert (found.points, found.computed, found.reason) == (points, was, reason)
     assert (found.is_given, found.group, found.of) == (own is not None, "pair", "5")

@@ -10,7 +10,7 @@ import pytest
 from harness import cli
 from harness.errors import LedgerError
 from harness.grading.ledger.ledger import Ledger
-from harness.service.operations import backups
+from harness.service.operations import data
 from harness.service.settings import Settings
 from harness.service.storage import courses, data_folder, uploads
 from tests.harness import small_class
@@ -99,7 +99,7 @@ def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counti
         hand_in(ada, course, small_class.submission("return n"), "a2.tgz")
         assert work(service) == 2  # the sheets are written anew, and are the same
         assert everything(service)[4] == before[4]
-    backups.verify(elsewhere)
+    data.verify(elsewhere)
 
 
 def test_a_ledger_whose_key_is_missing_is_backed_up_restored_and_named(
@@ -121,7 +121,7 @@ def test_a_ledger_whose_key_is_missing_is_backed_up_restored_and_named(
     assert "until its key is there" in said.err and str(missing) in said.err
     assert "all other ledgers are intact" in said.out
     kept.rename(missing)  # nothing was lost
-    assert backups.verify(elsewhere) == ()
+    assert data.verify(elsewhere) == ()
     with open_service(elsewhere) as service:
         assert len(everything(service)[2]) == 1
 
@@ -132,8 +132,8 @@ def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, countin
         ada = Browser(service).enter(course.links["ada"])
         page = hand_in(ada, course).url.path
         data_folder.keep_zone(settings.data, data_folder.find_zone())
-        backups.back_up(settings, tmp_path / "backup")
-    backups.restore(tmp_path / "backup", elsewhere)
+        data.back_up(settings, tmp_path / "backup")
+    data.restore(tmp_path / "backup", elsewhere)
     kept = [(one.data / data_folder.ZONE_FILE).read_bytes() for one in (settings, elsewhere)]
     assert kept[0] == kept[1]
     with open_service(elsewhere) as service:
@@ -146,12 +146,12 @@ def test_a_restore_that_fails_leaves_nothing(settings, elsewhere, counting, tmp_
     """So it can be tried again in the same place."""
     with open_service(settings) as service:
         course = grade_class(service)
-    backups.back_up(settings, tmp_path / "backup")
+    data.back_up(settings, tmp_path / "backup")
     with monkeypatch.context() as broken, pytest.raises(LedgerError, match="no good"):
-        broken.setattr(backups, "verify", no_good)
-        backups.restore(tmp_path / "backup", elsewhere)
+        broken.setattr(data, "verify", no_good)
+        data.restore(tmp_path / "backup", elsewhere)
     assert not elsewhere.data.exists()
-    backups.restore(tmp_path / "backup", elsewhere)
+    data.restore(tmp_path / "backup", elsewhere)
     with open_service(elsewhere) as service:
         Browser(service).enter(course.links["ada"])
 
@@ -160,10 +160,10 @@ def test_a_backup_that_fails_leaves_nothing(settings, tmp_path, monkeypatch):
     with open_service(settings):
         pass
     with monkeypatch.context() as broken, pytest.raises(OSError, match="No space"):
-        broken.setattr(backups, "_digest", full)
-        backups.back_up(settings, tmp_path / "backup")
+        broken.setattr(data_folder, "digest", full)
+        data.back_up(settings, tmp_path / "backup")
     assert not (tmp_path / "backup").exists()
-    backups.back_up(settings, tmp_path / "backup")
+    data.back_up(settings, tmp_path / "backup")
 
 
 def test_a_service_without_its_key_is_not_backed_up(settings, tmp_path, capsys):
@@ -197,8 +197,8 @@ def test_a_restore_onto_a_full_disk_names_what_it_could_not_write(
 
     with open_service(settings):
         pass
-    backups.back_up(settings, tmp_path / "backup")
-    monkeypatch.setattr(backups.shutil, "copy2", copy)
+    data.back_up(settings, tmp_path / "backup")
+    monkeypatch.setattr(data.shutil, "copy2", copy)
     assert cli.main(["restore", str(tmp_path / "backup"), *options(elsewhere)]) == 3
     assert f"cannot write {elsewhere.data}/" in capsys.readouterr().err
     assert not elsewhere.data.exists()
@@ -207,7 +207,7 @@ def test_a_restore_onto_a_full_disk_names_what_it_could_not_write(
 def test_a_backup_of_another_version_is_named(settings, elsewhere, tmp_path, capsys):
     with open_service(settings) as service, service.database.changing() as db:
         db.exec_driver_sql("UPDATE service_version SET version_num = '999'")
-    backups.back_up(settings, tmp_path / "backup")
+    data.back_up(settings, tmp_path / "backup")
     assert cli.main(["restore", str(tmp_path / "backup"), *options(elsewhere)]) == 2
     assert "by another version of gtp-harness" in capsys.readouterr().err
     assert not elsewhere.data.exists()
@@ -221,14 +221,14 @@ def test_a_backup_in_which_a_row_was_edited_does_not_hold(counting, tmp_path):
     settings, target = Settings(tmp_path / "data", address=BASE), tmp_path / "backup"
     with open_service(settings) as service:
         grade_class(service)
-    backups.back_up(settings, target)
+    data.back_up(settings, target)
     (ledger,) = target.glob("assignments/*/ledger.sqlite")
     with sqlite3.connect(ledger) as db:
         assert db.execute("DELETE FROM mark").rowcount == 1
     db.close()
     _count_anew(target)
     with pytest.raises(LedgerError, match="was edited or is damaged"):
-        backups.restore(target, Settings(tmp_path / "restored"))
+        data.restore(target, Settings(tmp_path / "restored"))
     assert not (tmp_path / "restored").exists()
 
 
@@ -236,7 +236,7 @@ def _count_anew(target):
     """Write the list of a backup anew, as somebody would who edits it."""
     path = target / "backup.json"
     found = json.loads(path.read_text())
-    found["files"] = {name: backups._digest(target / name) for name in found["files"]}
+    found["files"] = {name: data_folder.digest(target / name) for name in found["files"]}
     path.write_text(json.dumps(found))
 
 
@@ -246,7 +246,7 @@ def backup(tmp_path):
     settings = Settings(tmp_path / "data", address=BASE)
     with open_service(settings):
         pass
-    backups.back_up(settings, tmp_path / "backup")
+    data.back_up(settings, tmp_path / "backup")
     return tmp_path / "backup"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
-from harness.service.operations import backups
+from harness.service.operations import data
 from harness.service.records import DONE
 from harness.service.storage import queue, uploads
 from harness.work import canonical_json
@@ -52,7 +52,7 @@ def test_a_backup_of_a_service_at_work_comes_to_the_same_end(settings, elsewhere
         check(service, assignment, grading)
     assert all(left)  # something was under way
     for number, place in enumerate(elsewhere):
-        backups.restore(tmp_path / str(number), place)
+        data.restore(tmp_path / str(number), place)
         with open_service(place) as service:
             finish(service)
             check(service, assignment, grading if number else begin_grading(service, assignment))
@@ -82,7 +82,7 @@ def count_done_jobs(service):
 
 def back_up(service, target):
     """Copy the service; return how many jobs were left before and after it."""
-    backups.back_up(service.settings, target)
+    data.back_up(service.settings, target)
     with service.database.reading() as db:
         return len(queue.JOBS.all(db)) - len(queue.JOBS.all(db, state=DONE))
 

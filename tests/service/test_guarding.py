@@ -1,6 +1,7 @@
 """What is said with every answer, what is never shown by a browser, and how long secrets hold."""
 
 import asyncio
+import copy
 import re
 import time
 from html.parser import HTMLParser
@@ -336,4 +337,6 @@ def test_a_name_that_is_added_is_no_more_than_that(name, tmp_path):
 
 
 def _with(service, **settings):
-    return service._replace(settings=service.settings._replace(**settings))
+    other = copy.copy(service)
+    other.settings = service.settings._replace(**settings)
+    return other

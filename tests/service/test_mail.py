@@ -15,7 +15,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 from harness import cli
-from harness.service.people import mail_server, mails
+from harness.service.people import mails
 from harness.service.serving import without_secrets
 from harness.service.settings import dump_settings
 from harness.service.storage import people
@@ -152,8 +152,8 @@ def test_an_address_gets_three_mails_in_an_hour_and_nothing_tells_so(service, mo
 
 
 def test_a_machine_may_ask_so_often_and_all_together_so_many_wait(service, monkeypatch):
-    few = service._replace(asking=Rates(2))
-    browser = Browser(few)
+    monkeypatch.setattr(service, "asking", Rates(2))
+    browser = Browser(service)
     assert [
         browser.post("/sign-in/link", page="/sign-in", email=f"{name}@example.org").status_code
         for name in "abc"
@@ -353,31 +353,29 @@ def test_one_signs_in_on_an_encrypted_connection_alone(
     file.write_text(f"{PASSWORD}\n")
     with running(make(post, certificate)) as port:
         place = {"mail": f"{scheme}://me@127.0.0.1:{port}", "mail_from": FROM}
-        monkeypatch.setenv(mail_server.PASSWORD, "another")
+        monkeypatch.setenv(mails.PASSWORD, "another")
         assert deliver(service, **place) == 1
         assert "does not let us in: 535" in lies(service)[0].trouble
         make_due(service)
         assert deliver(service, **place, mail_password=str(file)) == 1
         assert len(post.taken) == 1
-        monkeypatch.setenv(mail_server.PASSWORD, PASSWORD)
-        assert f"127.0.0.1:{port}" in mail_server.probe(service.settings._replace(**place))
+        monkeypatch.setenv(mails.PASSWORD, PASSWORD)
+        assert f"127.0.0.1:{port}" in mails.probe(service.settings._replace(**place))
         monkeypatch.delenv("SSL_CERT_FILE")
-        with pytest.raises(mail_server.MailDelayedError, match="certificate not valid"):
-            mail_server.probe(service.settings._replace(**place))
+        with pytest.raises(mails.MailDelayedError, match="certificate not valid"):
+            mails.probe(service.settings._replace(**place))
     assert PASSWORD not in read_logs(service) + repr(service.settings)
 
 
 def test_nothing_is_said_in_the_clear_to_another_machine(tmp_path, server, monkeypatch):
     settings = settings_of("sqlite", None, tmp_path)._replace(**by(server))
-    monkeypatch.setattr(mail_server.MailServer, "is_local", False)
-    with pytest.raises(
-        mail_server.MailDelayedError, match="lacks a feature that is needed: STARTTLS"
-    ):
-        mail_server.probe(settings)
+    monkeypatch.setattr(mails.MailServer, "is_local", False)
+    with pytest.raises(mails.MailDelayedError, match="lacks a feature that is needed: STARTTLS"):
+        mails.probe(settings)
 
 
 def test_only_what_sends_mail_is_given_the_password():
-    found = without_secrets({mail_server.PASSWORD: PASSWORD, "PATH": "/bin"})
+    found = without_secrets({mails.PASSWORD: PASSWORD, "PATH": "/bin"})
     assert found == {"PATH": "/bin"}
 
 
@@ -447,14 +445,14 @@ def test_settings_that_cannot_be_used_end_the_start(tmp_path, capsys, mail, send
 @pytest.mark.parametrize(
     ("mail", "found"),
     [
-        ("smtp://me%40x@example.org", mail_server.MailServer("example.org", 587, "me@x", False)),
-        ("smtps://example.org", mail_server.MailServer("example.org", 465, "", True)),
-        ("smtp://[::1]:25", mail_server.MailServer("::1", 25, "", False)),
+        ("smtp://me%40x@example.org", mails.MailServer("example.org", 587, "me@x", False)),
+        ("smtps://example.org", mails.MailServer("example.org", 465, "", True)),
+        ("smtp://[::1]:25", mails.MailServer("::1", 25, "", False)),
     ],
 )
 def test_settings_name_a_server(tmp_path, mail, found):
     settings = settings_of("sqlite", None, tmp_path)._replace(**by(mail))
-    assert mail_server.server(settings) == found
+    assert mails.server(settings) == found
     assert found.is_local is (found.host == "::1")
 
 

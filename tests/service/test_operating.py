@@ -457,8 +457,7 @@ def test_workers_count_attempts_jobs_and_waits(service, counting):
 @pytest.mark.processes
 def test_who_does_not_grade_loads_nothing_that_does():
     """Each start would take twice the processor time, and each process more memory."""
-    names = ("keeper", "serving", "operations.pruning")
-    modules = [f"harness.service.{name}" for name in names]
+    modules = [f"harness.service.{one}" for one in ("keeper", "serving", "operations.data")]
     code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

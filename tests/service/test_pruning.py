@@ -10,7 +10,7 @@ from harness import cli
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger.chains import Seal
 from harness.service.courses import submissions
-from harness.service.operations import pruning
+from harness.service.operations import data
 from harness.service.people import accounts
 from harness.service.storage import courses, people, uploads
 from harness.service.storage.audit import AuditLog
@@ -20,7 +20,7 @@ from tests.service.serving import Browser, add_person, hand_in, make_course, wor
 from tests.service.test_mail import ask, deliver
 
 ROSTER = "student,name,email\nada,Ada,ada@example.org\n"
-DAY = pruning.DAY
+DAY = data.DAY
 ALL = "logs=1,mail=1,sessions=1,checks=1,marks=1,originals=1,audit=1"
 PRIVATE = b"1 twice 21\n#? [42]\n"
 
@@ -29,7 +29,7 @@ def prune(service, keep="", days=0.0, **rest):
     """Prune so many days from now; return what went, by kind."""
     settings = service.settings._replace(keep=keep)
     now = time.time() + days * DAY
-    found = pruning.prune(settings, service.database, now=now, **rest)
+    found = data.prune(settings, service.database, now=now, **rest)
     return {one.kind: one.number for one in found if one.number}
 
 
@@ -80,10 +80,10 @@ def log(service):
 
 
 def test_rules_are_those_given_and_else_the_usual():
-    assert pruning.read("") == pruning.DEFAULTS
-    found = pruning.read("logs=7,audit=400,originals=forever")
+    assert data.read_rules("") == data.DEFAULTS
+    found = data.read_rules("logs=7,audit=400,originals=forever")
     assert (found["logs"], found["audit"], found["originals"]) == (7, 400, None)
-    assert found["mail"] == pruning.DEFAULTS["mail"]
+    assert found["mail"] == data.DEFAULTS["mail"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_rules_are_those_given_and_else_the_usual():
 )
 def test_rules_that_cannot_be_are_refused(rule):
     with pytest.raises(UsageError, match="--keep"):
-        pruning.read(rule)
+        data.read_rules(rule)
 
 
 # --- marks -------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from harness.service.courses import changes, deadlines, making, own_files
 from harness.service.jobs import checklist, previews, private_cases
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Course, CourseAssignment, Member
-from harness.service.storage import courses
+from harness.service.storage import courses, data_folder
 from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, STAFF_ONLY, TEACHERS, Context
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
@@ -322,13 +322,11 @@ def make(
     name = fields.pop("name")
     fields["grace"] = making.AS_ITS_OWN if body.grace is None else body.grace
     wanted = CourseAssignment("", context.course.id, source=own_files.OWN, made=0.0, **fields)
-    sent = ("own assignment", name, requests.digest(path), *map(str, wanted))
+    sent = ("own assignment", name, data_folder.digest(path), *map(str, wanted))
     with own_files.unpack(settings, path, name) as (place, own), context.acting() as act:
-
-        def make() -> str:
-            return own_files.make(act, settings, wanted, place, own).id
-
-        made = requests.make_once(act, key, sent, make)
+        made = requests.make_once(
+            act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id
+        )
         kept = courses.ASSIGNMENTS.find(act.db, id=made)
         found = requests.require_kept(kept, "assignment")
         private_cases.let_measure(act, settings, found)
@@ -345,16 +343,12 @@ def source(context: Context) -> SourceShown:
 def replace(context: Context, path: Archive, name: Name, key: Key = "") -> SourceShown:
     """Let a newer upload take the place of the one before. Dates, points and weights stay."""
     settings, assigned = context.settings, context.assigned
-    sent = ("source", assigned.id, name, requests.digest(path))
+    sent = ("source", assigned.id, name, data_folder.digest(path))
     with own_files.unpack(settings, path, name) as (place, _), context.acting() as act:
-
-        def replace() -> str:
-            own_files.replace(act, settings, assigned, place)
-            return assigned.id
-
-        made = requests.make_once(act, key, sent, replace)
-        found = courses.ASSIGNMENTS.find(act.db, id=made)
-        found = require_found(found, _REMOVED)
+        made = requests.make_once(
+            act, key, sent, lambda: own_files.replace(act, settings, assigned, place).id
+        )
+        found = require_found(courses.ASSIGNMENTS.find(act.db, id=made), _REMOVED)
         private_cases.let_measure(act, settings, found)
     return _source(context, found)
 
@@ -382,7 +376,7 @@ def overlay(context: Context) -> OverlayShown:
 def take_overlay(context: Context, path: Archive, name: Name, key: Key = "") -> OverlayShown:
     """Let the folder in an archive be the course folder, in the place of the one before."""
     settings, assigned = context.settings, context.assigned
-    sent = ("overlay", assigned.id, name, requests.digest(path))
+    sent = ("overlay", assigned.id, name, data_folder.digest(path))
     with context.acting() as act:
 
         def take() -> str:

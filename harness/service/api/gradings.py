@@ -1,6 +1,5 @@
 """Gradings and their tournaments: begun and released by teachers, read by the staff."""
 
-import datetime
 import json
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -38,7 +37,7 @@ class GradingShown(BaseModel):
     """A grading. ``failed``: it made no marks."""
 
     id: str
-    at: datetime.datetime
+    at: requests.Moment
     public_only: bool
     state: gradings.State
     left: int  # submissions that are still to be run
@@ -71,7 +70,7 @@ def listed(context: Context, page: Asked) -> Page[GradingShown]:
     order, named = ("at", "id"), {"assignment": context.assigned.id}
     with context.reading() as db:
         found = requests.find_page(db, uploads.GRADINGS, order, page, **named)
-        doubts = find_doubts(context)
+        doubts = previews.find_now(context.settings, context.assigned)
         return found.show(lambda one: describe_grading(db, one, doubts))
 
 
@@ -92,8 +91,9 @@ def begin(context: Context, body: Json[GradingWanted], key: Key = "") -> Grading
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
 def one(context: Context) -> GradingShown:
     """Show a grading."""
+    doubts = previews.find_now(context.settings, context.assigned)
     with context.reading() as db:
-        return describe_grading(db, context.grading, find_doubts(context))
+        return describe_grading(db, context.grading, doubts)
 
 
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
@@ -195,12 +195,7 @@ def gradebook(context: Context) -> Response:
 def _find(context: RequestContext, db: Connection, name: str) -> GradingShown:
     found = uploads.GRADINGS.find(db, id=name)
     assert found  # gradings are never removed
-    return describe_grading(db, found, find_doubts(context))
-
-
-def find_doubts(context: RequestContext) -> list[str]:
-    """Return a sentence for each private test that may be wrong, and counts."""
-    return previews.find_now(context.settings, context.assigned)
+    return describe_grading(db, found, previews.find_now(context.settings, context.assigned))
 
 
 def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> GradingShown:
@@ -208,16 +203,12 @@ def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> Gra
     jobs = queue.of(db, grading.id)
     is_last = not uploads.has_marks_after(db, grading)
     return GradingShown(
-        id=grading.id,
-        at=datetime.datetime.fromtimestamp(grading.at, datetime.UTC),
-        public_only=grading.public_only,
+        **{**grading._asdict(), "changes": json.loads(grading.changes)},
         state=gradings.state(db, grading),
         left=queue.count_unfinished(jobs, GRADE),
-        trouble=grading.trouble,
         faults=[GradingFault(student=j.key, fault=j.fault) for j in jobs if j.state == FAULT],
         accepted=grading.accept,
         decisions=gradings.phrase(gradings.find_decisions(db, grading)),
-        changes=json.loads(grading.changes),
         is_last=is_last,
         outdated_overrides=gradings.list_outdated(db, grading) if is_last else [],
         doubts=[] if grading.public_only else doubts,

@@ -1,18 +1,18 @@
 """People: whose a token is, their tokens, the staff of a course, and its students."""
 
-import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from harness.service.api import requests
 from harness.service.api.courses import DATE
-from harness.service.api.requests import ApiRoutes, Asked, Body, Found, Json, Page, find_page
+from harness.service.api.requests import ApiRoutes, Asked, Json, Moment, Page
 from harness.service.courses import deadlines, gradebooks, roster, roster_files, staff
 from harness.service.local_times import add_offset
 from harness.service.people import accounts
-from harness.service.records import ASSISTANT, EXTEND, FORMER, RIGHTS, STUDENT, Member, Token
+from harness.service.records import ASSISTANT, EXTEND, FORMER, RIGHTS, STUDENT, Member
 from harness.service.storage import courses, people
 from harness.service.web.access import SIGNED_IN, STAFF_ONLY, TEACHERS, Context, require_permission
 from harness.service.web.request_context import RequestContext, RequestRefused
@@ -40,8 +40,8 @@ class TokenShown(BaseModel):
     id: str
     name: str
     scope: str
-    made: datetime.datetime
-    until: datetime.datetime
+    made: Moment
+    until: Moment
 
 
 class NewToken(TokenShown):
@@ -78,8 +78,8 @@ def rename(context: Context, body: Json[NameWanted]) -> Me:
 def tokens(context: Context, page: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
     with context.reading() as db:
-        found = find_page(db, people.TOKENS, ("made", "id"), page, person=context.by)
-    return found.show(lambda one: TokenShown(**_members(one)))
+        found = requests.find_page(db, people.TOKENS, ("made", "id"), page, person=context.by)
+    return found.show(lambda one: TokenShown(**one._asdict()))
 
 
 @ROUTES.at("POST", "/tokens", SIGNED_IN, status_code=201)
@@ -87,7 +87,7 @@ def make_token(context: Context, body: Json[TokenWanted]) -> NewToken:
     """Make another token of the same owner."""
     with context.acting() as act:
         made, secret = accounts.make_token(act, body.name, body.scope, body.days)
-    return NewToken(**_members(made), secret=secret.text)
+    return NewToken(**made._asdict(), secret=secret.text)
 
 
 @ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN)
@@ -97,13 +97,6 @@ def revoke_token(context: Context) -> None:
         token = context.part("token")
         if not token.isalnum() or not accounts.revoke_token(act, token):
             raise RequestRefused(404, "there is no such token")
-
-
-def _members(token: Token) -> dict[str, Any]:
-    made, until = (
-        datetime.datetime.fromtimestamp(one, datetime.UTC) for one in (token.made, token.until)
-    )
-    return {"id": token.id, "name": token.name, "scope": token.scope, "made": made, "until": until}
 
 
 # --- The staff of a course, with their rights, and the links of its students ---------------------
@@ -193,8 +186,8 @@ def list_staff(context: Context, page: Asked) -> Page[StaffShown]:
 @STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
 def add_staff(context: Context, body: Json[StaffWanted]) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
-    made, link = _add(context, staff.NewStaff(body.name, body.role, tuple(body.may), body.email))
-    return StaffAdded(**_members_of(made), link=link)
+    new = staff.NewStaff(body.name, body.role, tuple(body.may), body.email)
+    return StaffAdded(**_add(context, new))
 
 
 @STAFF_ROUTES.at("PUT", _OF_STAFF, TEACHERS)
@@ -227,8 +220,7 @@ def list_assistants(context: Context, page: Asked) -> Page[AssistantShown]:
 @STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
 def add_assistant(context: Context, body: Json[AssistantWanted]) -> NewAssistant:
     """Add somebody new as an assistant."""
-    made, link = _add(context, staff.NewStaff(body.name, ASSISTANT, tuple(body.may)))
-    return NewAssistant(**_members_of(made), link=link)
+    return NewAssistant(**_add(context, staff.NewStaff(body.name, ASSISTANT, tuple(body.may))))
 
 
 @STAFF_ROUTES.at("PUT", f"{_ASSISTANT}/rights", TEACHERS, name="change")
@@ -245,17 +237,17 @@ def remove_assistant(context: Context) -> None:
 
 def _find(
     context: RequestContext, page: Asked, *roles: str, order: tuple[str, ...] = ("name", "person")
-) -> Found[Member]:
+) -> requests.Found[Member]:
     named = {"course": context.course.id, "role": [*roles]}
     with context.reading() as db:
-        return find_page(db, courses.MEMBERS, order, page, **named)
+        return requests.find_page(db, courses.MEMBERS, order, page, **named)
 
 
-def _add(context: RequestContext, body: staff.NewStaff) -> tuple[Member, str]:
-    """Add somebody; return the member and the only copy of the link to sign in by."""
+def _add(context: RequestContext, new: staff.NewStaff) -> dict[str, Any]:
     with context.acting() as act:
-        made = staff.add(act, context.course.id, body)
-        return made, accounts.make_course_link(act, made.person, context.settings.base)
+        made = staff.add(act, context.course.id, new)
+        link = accounts.make_course_link(act, made.person, context.settings.base)
+    return {**_members_of(made), "link": link}
 
 
 def _change(context: RequestContext, role: str, may: list[str]) -> Member:
@@ -343,7 +335,7 @@ def _describe_student(member: Member) -> StudentShown:
 @STUDENT_ROUTES.at("POST", "/courses/{course}/roster", TEACHERS)
 def take_roster(
     context: Context,
-    path: Annotated[Path, Body("text/csv")],  # a zip of a class's submissions is large
+    path: Annotated[Path, requests.Body("text/csv")],  # a zip of a class's submissions is large
     name: Annotated[str, Query(max_length=200, description="of the file")] = "",
 ) -> RosterTaken:
     """Take a roster: a CSV with the column ``student``. Members missing from it stay.

@@ -1,6 +1,5 @@
 """Private case files, drafts of more, and what tests are worth: for the staff."""
 
-import datetime
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -55,24 +54,15 @@ def list_cases(context: Context) -> PrivateCases:
     left = previews.still_left_out(settings, assigned)
     measured = private_cases.load_measured(settings, assigned)
     found, files = measured.caught, []
-    told = {one.name: one for one in found.files} if found else {}
+    known = {one.name: one._asdict() for one in found.files} if found else {}
     for path in measured.paths:
-        catch = told.get(path.name)
-        files.append(
-            CaseFileShown(
-                name=path.name,
-                size=path.stat().st_size,
-                tests=catch.tests if catch else None,
-                caught=catch.caught if catch else None,
-                wrong=list(catch.wrong) if catch else None,
-            )
-        )
+        catch = known.get(path.name, dict.fromkeys(("tests", "caught", "wrong")))
+        own = {"name": path.name, "size": path.stat().st_size}
+        files.append(CaseFileShown(**{**catch, **own}))
+    unknown = dict.fromkeys(("caught", "of", "survivors", "given_up"))
+    told = {**(found._asdict() if found else unknown), "files": files}
     return PrivateCases(
-        files=files,
-        caught=found.caught if found else None,
-        of=found.of if found else None,
-        survivors=list(found.survivors) if found else None,
-        given_up=list(found.given_up) if found else None,
+        **told,
         doubts=previews.find(settings, assigned, measured),
         unchecked=previews.explain_unchecked(context.service.database, measured),
         still_left_out=[one.name for one in left],
@@ -124,7 +114,7 @@ class DraftLine(BaseModel):
     """A draft in a list."""
 
     id: str
-    at: datetime.datetime
+    at: requests.Moment
     state: State
     fault: str  # why there are no positions
 
@@ -135,7 +125,7 @@ class BoardShown(BaseModel):
     rows: list[str]
 
 
-class DraftTest(BaseModel):
+class DraftTest(BaseModel, from_attributes=True):
     """A test, in words."""
 
     question: str
@@ -196,7 +186,9 @@ def list_drafts(context: Context, page: requests.Asked) -> requests.Page[DraftLi
     order, named = ("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id}
     with context.reading() as db:
         found = requests.find_page(db, queue.JOBS, order, page, **named)
-    return found.show(lambda one: DraftLine(**_members(context, one)))
+    return found.show(
+        lambda one: DraftLine(**_members(one, _folder(context, one).load_findings()))
+    )
 
 
 @DRAFT_ROUTES.at("POST", _ALL_DRAFTS, _MAY, status_code=201)
@@ -267,52 +259,39 @@ def _folder(context: RequestContext, job: Job) -> drafts.DraftFolder:
     return drafts.DraftFolder(context.settings.assignment_folder(job.assignment), job.about)
 
 
-def _members(context: RequestContext, job: Job) -> dict[str, Any]:
-    found = _folder(context, job).load_findings()
+def _members(job: Job, found: candidates.DraftFindings | None) -> dict[str, Any]:
     fault = drafts.why_nothing(job, found)
     state: State = "failed" if fault else "done" if found else "running"
-    return {
-        "id": job.about,
-        "at": datetime.datetime.fromtimestamp(job.made, datetime.UTC),
-        "state": state,
-        "fault": fault,
-    }
+    return {"id": job.about, "at": job.made, "state": state, "fault": fault}
 
 
 def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
     own = _folder(context, job)
     found = own.load_findings()
-    kept = own.load_choice() if found else drafts.KeptCandidates(())
-    choice = drafts.describe_choice(found, kept) if found else None
+    told = _members(job, found)
+    if found is None:
+        names = ("survivors", "only_public", "remarks", "given_up", "positions", "left_out")
+        told |= {"caught": None, "of": None, **{name: [] for name in names}}
+        return DraftShown(**told, now=": ".join(filter(None, own.load_progress())))
+    kept = own.load_choice()
+    choice = drafts.describe_choice(found, kept)
+    positions = []
+    for one in choice.candidates:
+        position = {**one.candidate._asdict(), **one._asdict(), "position": one.place}
+        board = one.candidate.board
+        position["board"] = BoardShown(rows=board.text()) if board else None
+        positions.append(PositionShown(**position))
     return DraftShown(
-        **_members(context, job),
-        caught=choice.caught if choice else None,
-        of=len(found.mistakes) if found else None,
-        survivors=list(choice.alive) if choice else [],
-        only_public=[
-            OnlyPublicShown(mistake=each.mistake, files=list(each.files))
-            for each in (choice.only_public if choice else ())
-        ],
-        remarks=list(found.remarks) if found else [],
-        given_up=list(found.given_up) if found else [],
-        now="" if found else ": ".join(filter(None, own.load_progress())),
-        positions=[_position(each) for each in choice.candidates] if choice else [],
+        **told,
+        caught=choice.caught,
+        of=len(found.mistakes),
+        survivors=list(choice.alive),
+        only_public=[OnlyPublicShown(**one._asdict()) for one in choice.only_public],
+        remarks=list(found.remarks),
+        given_up=list(found.given_up),
+        now="",
+        positions=positions,
         left_out=list(kept.dropped),
-    )
-
-
-def _position(shown_candidate: drafts.ShownCandidate) -> PositionShown:
-    it = shown_candidate.candidate
-    return PositionShown(
-        position=shown_candidate.place,
-        kind=it.kind,
-        sentence=it.sentence,
-        origin=it.origin,
-        board=BoardShown(rows=it.board.text()) if it.board else None,
-        setup=list(it.setup),
-        tests=[DraftTest(**test._asdict()) for test in it.tests],
-        caught=shown_candidate.caught,
-        only=shown_candidate.only,
     )
 
 
@@ -321,7 +300,6 @@ def _position(shown_candidate: drafts.ShownCandidate) -> PositionShown:
 POINTS_ROUTES = requests.ApiRoutes("points")
 _POINTS = "/courses/{course}/assignments/{assignment}/points"
 _ONE_PREVIEW = f"{_POINTS}/{{preview}}"
-_FORM = "such as 4, 0.5 or 1/3"
 
 
 class TestShown(BaseModel):
@@ -351,7 +329,9 @@ class PointsShown(BaseModel):
 class PointsWanted(BaseModel):
     """Points and weights to ask about. What is not named stays as it is."""
 
-    points: dict[str, str] = Field(default={}, description=f"of parts, by name: {_FORM}")
+    points: dict[str, str] = Field(
+        default={}, description="of parts, by name: such as 4, 0.5 or 1/3"
+    )
     weights: dict[str, dict[str, str]] = Field(
         default={}, description="of tests, by part and by FILE:ID; 0 if a test does not count"
     )
@@ -422,7 +402,8 @@ def put_in_force(
     previews.require_settable(service.database, service.settings, context.assigned, own, how)
     with context.acting() as act:
         made = previews.put_in_force(act, context.settings, context.assigned, own)
-        return gradings.describe_grading(act.db, made, gradings.find_doubts(context))
+        doubts = previews.find_now(context.settings, context.assigned)
+        return gradings.describe_grading(act.db, made, doubts)
 
 
 def _preview(context: RequestContext, job: Job) -> PreviewShown:

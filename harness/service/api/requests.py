@@ -7,7 +7,8 @@ tells where the next one begins. A request sent again under the same key does no
 import hashlib
 import re
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
@@ -15,22 +16,20 @@ from fastapi import Depends, FastAPI, Header, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 from sqlalchemy import Connection
 
 from harness.service.storage import audit, people, tables
+from harness.service.web import request_context
 from harness.service.web.access import ANYBODY, Context, Endpoint, Guard, Routes, Rule
-from harness.service.web.request_context import (
-    RequestContext,
-    RequestRefused,
-    document_problems,
-    require_found,
-)
+from harness.service.web.request_context import RequestRefused, require_found
 
 TOKENS = "token"  # how the schema calls what the API knows people by
 BYTES = "application/octet-stream"
 _TEXT = {"type": "string"}
 _LARGEST = 1 << 16  # bytes of JSON
+# A time in UTC, of seconds since 1970.
+Moment = Annotated[datetime, BeforeValidator(lambda at: datetime.fromtimestamp(at, UTC))]
 _PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 
@@ -62,10 +61,18 @@ class Body(NamedTuple):
         """Return what reads it, for ``Depends``."""
         if kind is Path:
             return _read_file
-        return _reader_of_json(kind) if issubclass(kind, BaseModel) else self._read_bytes
+        is_json = issubclass(kind, BaseModel)
+        most = _LARGEST if is_json else self.largest
 
-    async def _read_bytes(self, context: Context) -> bytes:
-        return await _receive(context, self.largest)
+        async def read(context: Context) -> Any:
+            found = bytearray()
+            async for piece in context.request.stream():
+                found += piece
+                if len(found) > most:
+                    raise RequestRefused(413, f"more than {most:,} bytes are not taken here")
+            return _parse(kind, bytes(found)) if is_json else bytes(found)
+
+        return read
 
     def describe(self, kind: type) -> dict[str, Any]:
         """Return what the schema tells of it."""
@@ -81,16 +88,6 @@ Json = Annotated[Model, Body("application/json")]
 Archive = Annotated[Path, Body()]
 
 
-async def _receive(context: RequestContext, largest: int) -> bytes:
-    """Return the body of a request; refuses one of more bytes than ``largest``."""
-    found = bytearray()
-    async for piece in context.request.stream():
-        found += piece
-        if len(found) > largest:
-            raise RequestRefused(413, f"more than {largest:,} bytes are not taken here")
-    return bytes(found)
-
-
 async def _read_file(context: Context) -> AsyncIterator[Path]:
     left = most = context.settings.largest
     with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".upload-") as copy:
@@ -103,26 +100,16 @@ async def _read_file(context: Context) -> AsyncIterator[Path]:
         yield Path(copy.name)
 
 
-def _reader_of_json(kind: type[Model]) -> Callable[[RequestContext], Awaitable[Model]]:
-    async def read_body(context: Context) -> Model:
-        data = await _receive(context, _LARGEST)
-        if b"\\u0000" in data:  # PostgreSQL has none in a text
-            raise RequestRefused(422, "a text in it has a character U+0000")
-        try:
-            return kind.model_validate_json(data)
-        except ValidationError as error:
-            # What is wrong, and in which field unless it is the whole body.
-            found = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
-            told = (f"{field}: {why}" if field else why for field, why in found)
-            raise RequestRefused(422, "; ".join(told)) from None
-
-    return read_body
-
-
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()
+def _parse(kind: type[Model], data: bytes) -> Model:
+    if b"\\u0000" in data:  # PostgreSQL has none in a text
+        raise RequestRefused(422, "a text in it has a character U+0000")
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError as error:
+        # What is wrong, and in which field unless it is the whole body.
+        found = ((".".join(map(str, one["loc"])), one["msg"]) for one in error.errors())
+        told = (f"{field}: {why}" if field else why for field, why in found)
+        raise RequestRefused(422, "; ".join(told)) from None
 
 
 # --- Routes of the API: known by tokens, told in the schema --------------------------------------
@@ -146,13 +133,20 @@ class ApiRoutes(Routes):
             rest |= {"status_code": 204, "response_class": Response}
 
         def declare(endpoint: Endpoint) -> Endpoint:
-            body, signed_in = _bind_body(endpoint), may.signed_in
+            body: dict[str, Any] = {}
+            for name, hint in get_type_hints(endpoint, include_extras=True).items():
+                kind, *notes = get_args(hint) or [hint]
+                if found := next((one for one in notes if isinstance(one, Body)), None):
+                    # It is read for the function, and told in the schema.
+                    endpoint.__annotations__[name] = Annotated[kind, Depends(found.reader(kind))]
+                    body = found.describe(kind)
+            signed_in = may.signed_in
             text = {"in": "path", "required": True, "schema": _TEXT}
             own = {
                 "parameters": [{"name": n, **text} for n in re.findall(r"\{(\w+)", path)],
                 "security": [{TOKENS: []}] if signed_in else [],
             }
-            problems = document_problems(method, signed_in=signed_in)
+            problems = request_context.document_problems(method, signed_in=signed_in)
             told = {
                 "responses": {**problems, **rest.get("responses", {})},
                 "openapi_extra": {**own, **body, **rest.get("openapi_extra", {})},
@@ -160,16 +154,6 @@ class ApiRoutes(Routes):
             return self.guarded(method, path, guard, **{**rest, **told})(endpoint)
 
         return declare
-
-
-def _bind_body(endpoint: Endpoint) -> dict[str, Any]:
-    """Let the parameter with the body of a request be read; return what the schema tells of it."""
-    for name, hint in get_type_hints(endpoint, include_extras=True).items():
-        if body := next((one for one in get_args(hint)[1:] if isinstance(one, Body)), None):
-            kind = get_args(hint)[0]
-            endpoint.__annotations__[name] = Annotated[kind, Depends(body.reader(kind))]
-            return body.describe(kind)
-    return {}
 
 
 # --- Lists in pages: each tells where the next one begins ----------------------------------------
@@ -247,10 +231,9 @@ Key = Annotated[
         description="of your own choice; a second request with it is answered as the first was",
     ),
 ]
-_Made = TypeVar("_Made")
 
 
-def require_kept(made: _Made | None, noun: str) -> _Made:
+def require_kept(made: T | None, noun: str) -> T:
     """Return what :func:`make_once` made, unless it was removed since: it is not made again."""
     why = (
         f"Idempotency-Key: the {noun} that it made was removed; take a new key to make another one"

@@ -1,7 +1,7 @@
 """Suites of engine authors, and their runs: posted, listed, compared, removed."""
 
-import datetime
 import hashlib
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from harness.service.api import requests
 from harness.service.courses import cases, engine_suites, run_documents, submissions
 from harness.service.records import Suite, SuiteRun
-from harness.service.storage import audit, courses
+from harness.service.storage import courses
 from harness.service.web.access import OWNERS, SIGNED_IN, Context
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
@@ -155,7 +155,7 @@ class RunShown(BaseModel):
 
     id: str
     number: int  # in the suite, from 1
-    at: datetime.datetime  # when it came
+    at: requests.Moment  # when it came
     state: engine_suites.State
     trouble: str  # why an engine could not be run
     name: str  # of an archive that is run here; empty: a document was posted
@@ -171,7 +171,7 @@ class RunShown(BaseModel):
     page: str  # the address of its page
 
 
-class ChangeShown(BaseModel):
+class ChangeShown(BaseModel, from_attributes=True):
     """A test and its verdicts; null where there is none."""
 
     path: str
@@ -234,18 +234,13 @@ def post(
         data = run_documents.load(path)
         posted = engine_suites.PostedRun.read(data, revision)
         sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
-
-        def make(act: audit.AuditedTransaction) -> SuiteRun:
-            return engine_suites.post(act, suite, posted, folder)
+        make = partial(engine_suites.post, suite=suite, posted_run=posted, folder=folder)
     else:
         most, wanted = service.settings.largest, run_documents.WANTED
         kept = submissions.keep(service.store, path, name, most, wanted)
         archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
         sent = (suite.id, *archive)
-
-        def make(act: audit.AuditedTransaction) -> SuiteRun:
-            return engine_suites.post_engine(act, suite, archive, folder)
-
+        make = partial(engine_suites.post_engine, suite=suite, archive=archive, folder=folder)
     with context.acting() as act:
         made = requests.make_once(act, key, sent, lambda: make(act).id)
         found = requests.require_kept(courses.RUNS.find(act.db, id=made), "run")
@@ -302,12 +297,9 @@ def remove_run(context: Context) -> None:
 
 
 def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str, Any]:
-    names = ("id", "number", "started", "revision", "engine", "trouble", "name", "sha256")
-    counts = ("tests", "passed", "failed", "undecided", "broken")
     return {
-        **{name: getattr(run, name) for name in (*names, *counts)},
+        **run._asdict(),
         "state": engine_suites.state_of(db, run),
-        "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
         "page": f"{context.settings.base}/suites/{run.suite}/runs/{run.id}",
     }
 
@@ -318,15 +310,5 @@ def _comparison(
     found = engine_suites.compare(context.suite_folder, former, run)
     if found is None:
         return None
-    changes = {
-        name: [ChangeShown(**one._asdict()) for one in getattr(found, name)]
-        for name in ("broke", "mended", "new", "gone")
-    }
-    return ComparisonShown(
-        former=former.number,
-        is_worse=engine_suites.is_worse(found),
-        broken_files=list(found.broken_files),
-        new_errors=list(found.new_errors),
-        faults=list(found.faults),
-        **changes,
-    )
+    is_worse = engine_suites.is_worse(found)
+    return ComparisonShown(**found._asdict(), former=former.number, is_worse=is_worse)

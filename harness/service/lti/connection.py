@@ -198,7 +198,7 @@ def _is_token(text: object) -> bool:
 _NAME = "gtp-harness"
 _TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 _PLATFORM = "https://purl.imsglobal.org/spec/lti-platform-configuration"
-_CLAIMS = ("iss", "sub", "name", "given_name", "family_name")
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri", "registration_endpoint")
 
 
 def register_there(settings: Settings, configuration: str, token: str) -> Platform:
@@ -214,13 +214,8 @@ def register_there(settings: Settings, configuration: str, token: str) -> Platfo
     own = network.origin_of(configuration)
     asked = PlatformClient(settings, Platform("", own, own, "", own, own, own))
     told = as_dict(asked.ask("GET", configuration).value)
-    issuer, endpoint, login_url, token_url, jwks_url = (
-        str(told.get(name, ""))
-        for name in (
-            *("issuer", "registration_endpoint"),
-            *("authorization_endpoint", "token_endpoint", "jwks_uri"),
-        )
-    )
+    issuer = str(told.get("issuer", ""))
+    login_url, token_url, jwks_url, endpoint = (str(told.get(name, "")) for name in _ENDPOINTS)
     if network.origin_of(issuer) != own:
         raise UsageError(
             f"issuer: found {issuer[:80]!r}, expected an address at {own}, which the link was"
@@ -260,7 +255,7 @@ def _describe_tool(base: str) -> dict[str, Any]:
         _TOOL: {
             "domain": urlsplit(base).netloc,
             "description": "Tests programs that play Go and Gomoku, and marks them",
-            "claims": [*_CLAIMS],
+            "claims": ["iss", "sub", "name", "given_name", "family_name"],
             "messages": [
                 {"type": kind, "label": _NAME, **target} for kind in (DEEP_LINKING, RESOURCE)
             ],

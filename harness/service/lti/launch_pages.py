@@ -16,10 +16,10 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from harness.errors import UsageError
 from harness.network import origin_of
 from harness.service import monitoring
-from harness.service.lti import members, messages, platforms
+from harness.service.lti import linked_courses, messages, platforms
 from harness.service.lti.connection import PlatformClient, PlatformError
 from harness.service.lti.messages import DEEP_LINKING, Launch, LaunchRefusedError
-from harness.service.pages.account import start_session
+from harness.service.pages.people import start_session
 from harness.service.people import accounts
 from harness.service.records import STUDENT, TEACHER, CourseLink, Platform
 from harness.service.storage import audit, courses, lti, people
@@ -35,7 +35,6 @@ _LOGIN, _WAIT, _LINK = 600.0, 120.0, 1800.0  # seconds that a step of the launch
 _LONGEST = 8000  # characters of what a login says
 _AGAIN = ("iss", "login_hint", "target_link_uri", "client_id", "lti_message_hint")
 _ASSIGNMENT = re.compile(r"/courses/([0-9a-f]+)(?:/assignments/([0-9a-f]+))?(?:[/?].*)?")
-_TITLE = [("Open the course", "")]
 
 
 @ROUTES.at("GET", platforms.KEYS, ANYBODY)
@@ -88,6 +87,7 @@ def _keep_in_frame(answer: Response, name: str, value: str, lifetime: int, path:
     answer.headers.append("set-cookie", f"{text}; Partitioned")
 
 
+@ROUTES.form(platforms.LOGIN, ANYBODY, **_FOREIGN)
 @ROUTES.at("GET", platforms.LOGIN, ANYBODY)
 def begin_login(context: Context) -> Response:
     """Send a browser to the platform, to say who its user is; it asks by an address or a form."""
@@ -135,14 +135,11 @@ def begin_login(context: Context) -> Response:
     answer: Response = RedirectResponse(address, 303)
     if storage:
         answer = rendering.page(
-            context, "lti_storage.html", _TITLE, address=address, value=state["stored"],
+            context, "lti_storage.html", address=address, value=state["stored"],
             **_storage(platform, code, storage),
         )  # fmt: skip
     _keep_in_frame(answer, _COOKIE, cookie, _DAY, "/lti")
     return answer
-
-
-ROUTES.form(platforms.LOGIN, ANYBODY, **_FOREIGN)(begin_login)
 
 
 def _storage(platform: Platform, code: str, frame: str) -> dict[str, Any]:
@@ -177,7 +174,7 @@ def take_launch(context: Context) -> Response:
         kept = {"launch": launch.model_dump(), "stored": state["stored"]}
         wait = _keep_step(context, "wait", _WAIT, platform, **kept)
     return rendering.page(
-        context, "lti_cookies.html", _TITLE, wait=wait,
+        context, "lti_cookies.html", wait=wait,
         again=f"{platforms.LOGIN}?{urlencode(state['again'])}",
         **_storage(platform, code, state["storage"]),
     )  # fmt: skip
@@ -194,23 +191,20 @@ def confirm(context: Context) -> Response:
 
 def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Response:
     with context.reading() as db:
-        link = members.find_link(db, platform, launch)
+        link = linked_courses.find_link(db, platform, launch)
     if link:
         return _open(context, platform, link, launch)
     if launch.role != TEACHER:
         raise RequestRefused(403, "this course is not linked yet: its teacher opens it first")
     code = _keep_step(context, "link", _LINK, platform, launch=launch.model_dump())
-    return _ask_for_course(context, launch, code)
-
-
-def _ask_for_course(context: RequestContext, launch: Launch, code: str) -> Response:
-    return rendering.page(context, "lti_link.html", [(launch.title, "")], launch=launch, link=code)
+    return rendering.page(context, "lti_link.html", launch=launch, link=code)
 
 
 def show_link(context: Context) -> Response:
     """Show the form again that links a course."""
     code = context.field("link")
-    return _ask_for_course(context, read_step(context, "link", code).launch, code)
+    step = read_step(context, "link", code)
+    return rendering.page(context, "lti_link.html", launch=step.launch, link=code)
 
 
 @ROUTES.form("/lti/link", ANYBODY, show_link)
@@ -221,7 +215,7 @@ def link_course(context: Context) -> Response:
         own = platforms.read_secret(act.db, "course", code, once=True) if code else None
         if code and own is None:
             raise UsageError("code: this one is unknown, used already, or too old")
-        link = members.link_course(act, step.platform, step.launch, own)
+        link = linked_courses.link_course(act, step.platform, step.launch, own)
         platforms.read_secret(act.db, "link", context.field("link"), once=True)
     return _open(context, step.platform, link, step.launch)
 
@@ -232,7 +226,7 @@ def _open(
     frame = _frame(context, platform)
     with context.service.database.acting() as act:
         path = _find_path(act, context, link, launch)
-        person = members.admit(act, link, launch)
+        person = linked_courses.admit(act, link, launch)
         session = accounts.begin_session(act, person, frame, lti=platform.id)
         kept = {"person": person.id, "path": path, "platform": platform.id}
         code = platforms.put_secret(act.db, "opened", kept, _WAIT) if frame else ""
@@ -276,7 +270,7 @@ def show_opened(context: Context) -> Response:
     kept = read_step(context, "opened", code).data
     if context.by == kept["person"]:
         return RedirectResponse(kept["path"], 303)
-    return rendering.page(context, "lti_opened.html", _TITLE, code=code)
+    return rendering.page(context, "lti_opened.html", code=code)
 
 
 # The window may have a session already, which the frame that the form is in does not know.

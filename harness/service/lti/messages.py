@@ -171,9 +171,8 @@ def read_launch(
     if not launch.context:
         raise LaunchRefusedError("it does not say in which course you are")
     if not launch.role:
-        raise LaunchRefusedError(
-            "you are neither a teacher nor an assistant nor a student of this course"
-        )
+        why = "you are neither a teacher nor an assistant nor a student of this course"
+        raise LaunchRefusedError(why)
     if launch.kind == DEEP_LINKING and "ltiResourceLink" not in launch.accepts:
         raise LaunchRefusedError("the platform does not take links to assignments here")
     return launch

@@ -1,7 +1,4 @@
-"""Pages about platforms: an administrator registers them; teachers see the links of their course.
-
-A teacher also chooses here what a platform asks for by deep linking.
-"""
+"""Pages about platforms: registering them, the links of a course, choosing an assignment."""
 
 import time
 from typing import Any
@@ -13,7 +10,7 @@ from harness.errors import UsageError
 from harness.network import origin_of
 from harness.service.courses import making, own_files
 from harness.service.courses.point_weights import apply_weights, load_weights
-from harness.service.lti import connection, launch_pages, members, messages, platforms
+from harness.service.lti import connection, launch_pages, linked_courses, messages, platforms
 from harness.service.pages import forms
 from harness.service.records import WAITING, CourseAssignment, CourseLink, Platform
 from harness.service.storage import courses, lti, outgoing
@@ -25,10 +22,6 @@ ROUTES = Routes()
 _PATH = "/courses/{course}/lti"
 _CODE = 7 * 86400.0  # seconds that a code holds
 _SHOWN = 50  # scores
-_FIELDS = (
-    *("title", "issuer", "client_id", "login_url", "token_url", "jwks_url", "algorithm"),
-    *("deployments", "hosts"),
-)
 
 
 @ROUTES.at("GET", "/lti", access.ADMINS)
@@ -41,14 +34,14 @@ def _page(context: RequestContext, link: str = "") -> Response:
     with context.reading() as db:
         found = lti.PLATFORMS.all(db, "title", "id")
     return rendering.page(
-        context, "lti_platforms.html", [("Moodle and Canvas", "")],
-        platforms=found, link=link, algorithms=platforms.ALGORITHMS,
-    )  # fmt: skip
+        context, "lti_platforms.html", platforms=found, link=link, algorithms=platforms.ALGORITHMS
+    )
 
 
 @ROUTES.form("/lti/platforms", access.ADMINS, show)
 def register(context: Context) -> Response:
-    given = Platform(context.field("platform"), *map(context.field, _FIELDS))  # type: ignore[arg-type]
+    fields = Platform._fields[1:-1]  # all except the id, and when it was registered
+    given = Platform(context.field("platform"), *map(context.field, fields))  # type: ignore[arg-type]
     with context.acting() as act:
         platforms.register(act, context.settings, given)
     return RedirectResponse("/lti", 303)
@@ -60,14 +53,7 @@ def remove(context: Context) -> Response:
     with context.acting() as act:
         found = platforms.find(act.db, context.field("platform"))
         if not forms.is_sure(context):
-            question = forms.SecondQuestion(
-                f"Remove {found.title}?",
-                "Nobody gets in from there any more, and no marks go there. Courses, people and"
-                " marks stay here.",
-                f"Yes, remove {found.title}",
-                "/lti",
-            )
-            return forms.ask_again(context, [("Remove", "")], question)
+            return forms.ask_again(context, "remove platform", "/lti", found.title)
         platforms.remove(act, found.id)
     return RedirectResponse("/lti", 303)
 
@@ -94,7 +80,7 @@ def ask_to_register(context: Context) -> Response:
     configuration = query.get("openid_configuration", "")
     origin = _check_link(context, configuration, once=False)
     return rendering.page(
-        context, "lti_register.html", [("Register", "")],
+        context, "lti_register.html",
         origin=origin, configuration=configuration, key=query.get("registration_token", ""),
         is_done=False,
     )  # fmt: skip
@@ -103,9 +89,8 @@ def ask_to_register(context: Context) -> Response:
 def _check_link(context: RequestContext, configuration: str, *, once: bool) -> str:
     """Return where a platform is, if a link to register it holds; its page may show this one."""
     if not platforms.is_plain(context.settings, configuration):
-        raise RequestRefused(
-            422, "open this link from your platform: paste it where a tool is registered"
-        )
+        why = "open this link from your platform: paste it where a tool is registered"
+        raise RequestRefused(422, why)
     code, database = context.part("code"), context.service.database
     with database.changing() if once else database.reading() as db:
         if platforms.read_secret(db, "register", code, once=once) is None:
@@ -127,9 +112,7 @@ def perform(context: Context) -> Response:
     except (connection.PlatformError, UsageError) as error:
         why = f"the platform was not registered: {error}. Ask for a new link"
         raise RequestRefused(422, why) from None
-    return rendering.page(
-        context, "lti_register.html", [("Registered", "")], origin=origin, is_done=True
-    )
+    return rendering.page(context, "lti_register.html", origin=origin, is_done=True)
 
 
 @ROUTES.at("GET", _PATH, access.STAFF_ONLY)
@@ -147,8 +130,7 @@ def _course_page(context: RequestContext, code: str = "") -> Response:
             scores = lti.SCORES.all(db, "due", link=link.id, state=WAITING)
             late = [one for one in scores if one.trouble][:_SHOWN]  # that were tried
             found.append((link, lti.PLATFORMS.find(db, id=link.platform), sent, waiting, late))
-    trail = [(context.course.title, context.course_page), ("Moodle and Canvas", "")]
-    return rendering.page(context, "lti_course.html", trail, links=found, titles=titles, code=code)
+    return rendering.page(context, "lti_course.html", links=found, titles=titles, code=code)
 
 
 @ROUTES.at("POST", f"{_PATH}/code", access.TEACHERS)
@@ -179,14 +161,7 @@ def unlink(context: Context) -> Response:
         known = lti.LINKS.find(act.db, id=context.field("link"), course=context.course.id)
         found = require_found(known, "there is no such link")
         if not forms.is_sure(context):
-            question = forms.SecondQuestion(
-                "End the link?",
-                "Nobody gets in from the platform any more, and no marks go there. All people,"
-                " submissions and marks of this course stay.",
-                "Yes, end the link",
-                back,
-            )
-            return forms.ask_again(context, [("End the link", "")], question)
+            return forms.ask_again(context, "end link", back)
         platforms.unlink(act, found)
     return RedirectResponse(back, 303)
 
@@ -198,7 +173,7 @@ def show_choice(context: Context) -> Response:
     with context.reading() as db:
         found = courses.ASSIGNMENTS.all(db, "title", "id", course=context.course.id)
     return rendering.page(
-        context, "lti_pick.html", [(context.course.title, context.course_page), ("Choose", "")],
+        context, "lti_pick.html",
         assignments=found, shipped=shipped.names(), code=_code_of(context),
     )  # fmt: skip
 
@@ -210,7 +185,7 @@ def _code_of(context: RequestContext) -> str:
 def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, messages.Launch]:
     step = launch_pages.read_step(context, "pick", _code_of(context))
     with context.reading() as db:
-        link = members.find_link(db, step.platform, step.launch)
+        link = linked_courses.find_link(db, step.platform, step.launch)
     if link is None or link.course != context.course.id:
         raise RequestRefused(404, "this is for another course")
     return link, step.platform, step.launch
@@ -259,7 +234,7 @@ def choose(context: Context) -> Response:
     key = platforms.signing_key(settings, now)
     answer = messages.answer_deep_linking(platform, launch, item, key, now)
     shown = rendering.page(
-        context, "lti_return.html", [("Back to the course", "")],
+        context, "lti_return.html",
         address=launch.return_url, answer=answer, chosen=found.title,
     )  # fmt: skip
     shown.headers["content-security-policy"] = rendering.POLICY.replace(

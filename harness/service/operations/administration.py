@@ -1,7 +1,4 @@
-"""People, what they sign in with, and teachers of courses, for operators.
-
-Each change is in the audit log.
-"""
+"""People, what they sign in with, and teachers of courses, for operators; all of it is audited."""
 
 from sqlalchemy import Connection
 

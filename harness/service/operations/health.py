@@ -16,12 +16,10 @@ from harness.network import is_this_machine
 from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
-from harness.service.operations import pruning
-from harness.service.people import mail_server
-from harness.service.records import FAULT
+from harness.service.operations import data
+from harness.service.people import mails, oidc
 from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, database, people, queue
-from harness.service.web import service
 from harness.service.web.service import Service
 from harness.text import number_of
 
@@ -40,28 +38,23 @@ class State(NamedTuple):
     free: int  # bytes
     cluster: str = ""  # why no engine can run on the cluster; empty if they can, or without one
 
-    @property
-    def faults(self) -> int:
-        """Return how many jobs a person should look at."""
-        return sum(count for (_, state), count in self.jobs.items() if state == FAULT)
-
 
 def state(service: Service) -> State:
     """Return the state of a service."""
     jobs: dict[tuple[str, str], int] = {}
-    mails: dict[str, int] = {}
+    letters: dict[str, int] = {}
     trouble, oldest = "", 0.0
     try:
         with service.database.reading() as db:
             jobs = queue.census(db)
-            since, mails = queue.waiting_since(db), people.count_letters(db)
+            since, letters = queue.waiting_since(db), people.count_letters(db)
             oldest = max(time.time() - since, 0.0) if since else 0.0
     except HarnessError as error:
         trouble = str(error)
     settings = service.settings
     workers = monitoring.count_workers(settings.workers_folder)
     free = shutil.disk_usage(settings.data).free
-    return State(trouble, jobs, oldest, mails, workers, free, machines.complaint(settings))
+    return State(trouble, jobs, oldest, letters, workers, free, machines.complaint(settings))
 
 
 def get_figures(service: Service) -> monitoring.Found:
@@ -97,10 +90,10 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 def metrics_text(state: State, counts: monitoring.Found) -> str:
     """Return a state, and what was counted, as Prometheus reads them."""
-    return "".join(f"{line}\n" for line in (*_gauges(state), *_histograms(counts)))
+    return "".join(f"{line}\n" for line in _metrics(state, counts))
 
 
-def _gauges(status: State) -> Iterator[str]:
+def _metrics(status: State, counts: monitoring.Found) -> Iterator[str]:
     jobs: dict[monitoring.Labels, float] = {
         (("kind", kind), ("state", state)): count
         for (kind, state), count in sorted(status.jobs.items())
@@ -120,9 +113,6 @@ def _gauges(status: State) -> Iterator[str]:
         yield from _head(name, description, "gauge")
         for labels, value in values.items():
             yield _sample(name, labels, value)
-
-
-def _histograms(counts: monitoring.Found) -> Iterator[str]:
     for measure in monitoring.MEASURES:
         yield from _head(measure.name, measure.description, "histogram")
         ends = (*(f"{bound:g}" for bound in measure.bounds), "+Inf")
@@ -155,12 +145,6 @@ class Finding(NamedTuple):
     name: str
     is_good: bool
     message: str  # a sentence
-
-
-def check_settings(settings: Settings) -> Iterator[Finding]:
-    """Yield the result for each thing that a service needs, as soon as it is known."""
-    for name, look in LOOKS.items():
-        yield of(name, look, settings)
 
 
 def of(name: str, look: Look, settings: Settings) -> Finding:
@@ -204,9 +188,8 @@ def _folder(settings: Settings) -> str:
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}") from None
     if exposed := data_folder.find_exposed(settings.data):
-        raise UsageError(
-            f"other users of this machine can read {exposed}: chmod -R go= {settings.data}"
-        )
+        why = f"other users of this machine can read {exposed}: chmod -R go= {settings.data}"
+        raise UsageError(why)
     return str(folder) if folder == settings.data else f"{settings.data} will be made"
 
 
@@ -224,7 +207,7 @@ def _zone(settings: Settings) -> str:
 
 def _keep(settings: Settings) -> str:
     """Name the times after which old data goes."""
-    rules = pruning.read(settings.keep)
+    rules = data.read_rules(settings.keep)
     told = (f"{kind} {'forever' if days is None else days}" for kind, days in rules.items())
     return f"days: {', '.join(told)}"
 
@@ -273,8 +256,7 @@ def _processors(settings: Settings) -> str:
 
 
 def _sign_in(settings: Settings) -> str:
-    provider = service.open_provider(settings)
-    return provider.probe() if provider else "by links alone"
+    return oidc.Provider(settings).probe() if settings.oidc else "by links alone"
 
 
 def _cluster(settings: Settings) -> str:
@@ -289,9 +271,8 @@ def _cluster(settings: Settings) -> str:
     if not workers:
         told = (f"; {one.machine} gets no work: {why}" for one, why in unfit.items())
         others = "".join(dict.fromkeys(told))
-        raise UsageError(
-            f"no worker has come to the scheduler: gtp-harness worker starts one{others}"
-        )
+        why = f"no worker has come to the scheduler: gtp-harness worker starts one{others}"
+        raise UsageError(why)
     levels = sorted({level for one in workers for level in one.levels}, reverse=True)
     until = certificates and f"; certificates are good until {certificates.good_until():%Y-%m-%d}"
     return f"{number_of(len(workers), 'worker')}, sandbox levels {', '.join(levels)}{until or ''}"
@@ -308,7 +289,7 @@ LOOKS: dict[str, Look] = {
     "sandbox": _sandbox,
     "workers": _processors,
     "tools": _tools,
-    "mail": mail_server.probe,
+    "mail": mails.probe,
     "sign-in": _sign_in,
     "cluster": _cluster,
 }

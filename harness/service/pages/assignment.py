@@ -1,32 +1,43 @@
-"""An assignment of a course: its steps and its class for the staff, for students submitting."""
+"""An assignment of a course: its steps and its class, each student for the staff, the own mark.
+
+Students submit here, and read the mark that counts once marks are released.
+"""
 
 import datetime
 import secrets
+from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
+from harness.grading.exports.feedback import put_mark
+from harness.grading.records import Marks, counting_mark, decimal
+from harness.service import records
 from harness.service.courses import deadlines, gradings, making, own_files, standings, submissions
 from harness.service.courses.progress import AssignmentCounts, describe_progress
-from harness.service.jobs import checklist, previews, private_cases
+from harness.service.jobs import checklist, previews, private_cases, result_files, tournaments
+from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import forms, submission
-from harness.service.records import COMMENT, EXTEND, GRADE_CLASS, TEACHER, Grading
-from harness.service.storage import courses, uploads
+from harness.service.storage import audit, courses, people, uploads
 from harness.service.web import access, rendering
+from harness.service.web.request_context import RequestContext, require_found
+from harness.work import canonical_json
 
 ROUTES = access.Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
+_MAY_EXTEND = access.require_permission(records.EXTEND)
+_MAY_COMMENT = access.require_permission(records.COMMENT)
 
 
 @ROUTES.at("GET", _PATH, access.MEMBERS)
 def show(context: access.Context) -> Response:
     """Show an assignment: to students what is theirs, to the staff what is everybody's."""
-    return _to_staff(context) if context.is_staff else _to_student(context)
-
-
-def _to_student(context: access.Context) -> Response:
+    if context.is_staff:
+        return _show_to_staff(context)
     assigned, member, now = context.assigned, context.member, datetime.datetime.now()
     with context.reading() as db:
         history = submissions.history_of(db, assigned, member.submits_as)
@@ -42,7 +53,6 @@ def _to_student(context: access.Context) -> Response:
     return rendering.page(
         context,
         "assignment.html",
-        rendering.crumbs(context),
         uploads=shown,
         dates=deadlines.list_dates(assigned, rule, own),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
@@ -58,7 +68,7 @@ def _to_student(context: access.Context) -> Response:
     )
 
 
-def _to_staff(context: access.Context) -> Response:
+def _show_to_staff(context: access.Context) -> Response:
     settings, assigned = context.settings, context.assigned
     view = standings.read_view(context.request.query_params)
     measured = private_cases.load_measured(settings, assigned)
@@ -66,7 +76,12 @@ def _to_staff(context: access.Context) -> Response:
     with context.reading() as db:
         everybody = standings.standings_of_all(db, assigned)
         setup = checklist.load(db, settings, assigned, measured)
-        begun = [_grading_line(db, one) for one in uploads.gradings(db, assigned.id)]
+        begun = []
+        for one in uploads.gradings(db, assigned.id):
+            state, waits = gradings.state(db, one), gradings.find_decisions(db, one)
+            faults = waits.faults or int(state == "failed")
+            decision = ", ".join(gradings.phrase(waits))
+            begun.append(GradingLine(one, state, faults, waits.changes, decision))
         in_force = uploads.in_force(db, assigned.id)
         is_open = bool(deadlines.list_open_dates(db, assigned, datetime.datetime.now()))
     counts = AssignmentCounts(
@@ -83,25 +98,17 @@ def _to_staff(context: access.Context) -> Response:
         faults=begun[-1].faults if begun else 0,
         changes=begun[-1].changes if begun else 0,
     )
-    progress = describe_progress(counts)
-    kind, is_teacher = progress.action.kind, context.member.role == TEACHER
-    may_act = kind not in ("set up", "add students", "release") or is_teacher
-    if kind == "grade":
-        may_act = context.member.has(GRADE_CLASS)
     return rendering.page(
         context,
         "assignment_staff.html",
-        rendering.crumbs(context),
         dates=deadlines.list_dates_for_staff(assigned, making.late(assigned, {})),
-        progress=progress,
+        progress=describe_progress(counts),
         counts=counts,
-        may_act=may_act,
         first=next((one.key for one in everybody if standings.ATTENTION in one.kinds), ""),
         in_force=in_force,
         standings=view.select(everybody),
         view=view,
         choices=standings.list_choices(everybody),
-        marked=in_force is not None,
         gradings=begun,
         doubts=doubts,
         unchecked=previews.explain_unchecked(context.service.database, measured),
@@ -116,17 +123,11 @@ def _to_staff(context: access.Context) -> Response:
 class GradingLine(NamedTuple):
     """A grading in the list of an assignment."""
 
-    grading: Grading
+    grading: records.Grading
     state: gradings.State
     faults: int  # jobs in which the service failed
     changes: int  # marks that would change
     decision: str  # that it waits for, as a phrase; "" for none
-
-
-def _grading_line(db: Connection, grading: Grading) -> GradingLine:
-    state, waits = gradings.state(db, grading), gradings.find_decisions(db, grading)
-    faults = waits.faults or int(state == "failed")
-    return GradingLine(grading, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
 
 
 # --- Actions on several students or groups at once: the same as on the page of each --------------
@@ -153,7 +154,7 @@ def _back_to_list(context: access.Context) -> Response:
     return RedirectResponse(f"{context.assignment_page}{view.query()}#class", 303)
 
 
-@ROUTES.form(f"{_PATH}/class/extension", access.require_permission(EXTEND), show, fields=_MOST)
+@ROUTES.form(f"{_PATH}/class/extension", _MAY_EXTEND, show, fields=_MOST)
 def extend_chosen(context: access.Context) -> Response:
     if not context.field("deadline"):
         raise UsageError("deadline: choose one first")
@@ -163,7 +164,7 @@ def extend_chosen(context: access.Context) -> Response:
     return _back_to_list(context)
 
 
-@ROUTES.form(f"{_PATH}/class/comment", access.require_permission(COMMENT), show, fields=_MOST)
+@ROUTES.form(f"{_PATH}/class/comment", _MAY_COMMENT, show, fields=_MOST)
 def comment_on_chosen(context: access.Context) -> Response:
     with context.acting() as act:
         for key in _read_chosen(context, act.db):
@@ -191,19 +192,15 @@ def check_chosen(context: access.Context) -> Response:
 @ROUTES.form(f"{_PATH}/uploads", access.STUDENTS, show, files=forms.MOST)
 def hand_in(context: access.Context) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
-    service = context.service
-    archive = own_files.assignment_of(service.settings, context.assigned).archive
+    assigned, member, settings = context.assigned, context.member, context.settings
+    archive = own_files.assignment_of(settings, assigned).archive
     with forms.receive_files(context, archive.folder) as found:
         name = archive.name if found.is_packed else found.name
-        kept = submissions.keep(service.store, found.path, name, service.settings.largest)
-    with service.database.acting(context.by) as act:
+        kept = submissions.keep(context.service.store, found.path, name, settings.largest)
+    once, sent = context.field("once"), (assigned.id, kept.name, kept.sha256)
+    with context.acting() as act:
         upload = submissions.take_once(
-            act,
-            context.field("once"),
-            (context.assigned.id, kept.name, kept.sha256),
-            lambda: submissions.take(
-                act, context.assigned, context.member, kept, service.settings
-            ),
+            act, once, sent, lambda: submissions.take(act, assigned, member, kept, settings)
         )
     return RedirectResponse(f"{context.assignment_page}/uploads/{upload.id}", 303)
 
@@ -229,3 +226,194 @@ def take_overlay(context: access.Context) -> Response:
     with forms.receive_files(context) as found, service.database.acting(context.by) as act:
         own_files.take_overlay(act, service.settings, context.assigned, found.path, found.name)
     return RedirectResponse(context.assignment_page, 303)
+
+
+# --- One student or group after the other, as the staff see them ---------------------------------
+
+_STUDENT = f"{_PATH}/students/{{student}}"
+
+
+@ROUTES.at("GET", _STUDENT, access.STAFF_ONLY)
+def show_student(context: access.Context) -> Response:
+    """Show what a student or group submitted, and its deadline."""
+    assigned, student = context.assigned, context.student
+    view = standings.read_view(context.request.query_params)
+    with context.reading() as db:
+        everybody = standings.standings_of_all(db, assigned)
+        members = courses.submitting_as(db, context.course.id, student)
+        students = [one.key for one in members]
+        submitted = submissions.history_of(db, assigned, student)
+        rule = deadlines.load_rule(db, assigned, student)
+        found = submission.list_uploads(db, submitted.all, [submitted], rule)
+        said = _list_comments(db, assigned.id, students)
+        own = uploads.overrides(db, assigned.id)
+        marked = uploads.last_mark(db, assigned.id, student, students)
+        extensions = courses.extensions(db, assigned.id)
+        history = audit.of_student(
+            db, context.service.database.log, assigned.id,
+            [student, *students], [one.id for one in submitted.all],
+        )  # fmt: skip
+    evidence: tuple[result_files.EvidencePlace, ...] = ()
+    if marked:
+        place = result_files.folder_of(context.folder, marked.grading)
+        evidence = result_files.read_evidence_places(place, marked.key)
+    return rendering.page(
+        context,
+        "student.html",
+        names=[one.name or one.key for one in members],
+        standing=next(one for one in everybody if one.key == student),
+        position=standings.find_position(everybody, view, student),
+        view=view,
+        list_name=standings.name_choice(view.show),
+        uploads=found,
+        extension=deadlines.latest_deadline(extensions, students),
+        terms=deadlines.describe_terms(rule),
+        last=describe_time(rule.refused_after) if rule.refused_after else "",
+        comments=said,
+        overrides=gradings.shared_overrides(own, students),
+        computed=canonical_json.loads(Marks, marked.marks) if marked else None,
+        marked=marked,
+        evidence=evidence,
+        history=history,
+    )
+
+
+def _list_comments(
+    db: Connection, assigned: str, students: list[str]
+) -> list[tuple[records.Comment, str]]:
+    """Return the comments for some of these students, each with the name of its author."""
+    names = {one.id: one.name for one in people.PEOPLE.all(db)}
+    found = uploads.comments(db, assigned, students)
+    return [(one, names.get(one.person, "")) for one in found]
+
+
+@ROUTES.form(f"{_STUDENT}/extension", _MAY_EXTEND, show_student)
+def extend(context: access.Context) -> Response:
+    """Give a student or group a deadline of its own, or take it back."""
+    assigned = context.assigned
+    with context.acting() as act:
+        students = courses.students_of(act.db, assigned.course, context.student)
+        before = deadlines.latest_deadline(courses.extensions(act.db, assigned.id), students)
+        wanted = keep_same(context.field("deadline"), before)
+        deadlines.extend(act, assigned, context.student, wanted)
+    return _back(context)
+
+
+@ROUTES.form(f"{_STUDENT}/comment", _MAY_COMMENT, show_student)
+def comment(context: access.Context) -> Response:
+    with context.acting() as act:
+        gradings.comment(act, context.assigned, context.student, context.field("text"))
+    return _back(context)
+
+
+@ROUTES.at("POST", f"{_STUDENT}/comment/{{comment}}/remove", access.COMMENT_REMOVERS)
+def remove_comment(context: access.Context) -> Response:
+    """Remove a comment, once it was said that this is wanted."""
+    found = context.comment
+    if not forms.is_sure(context):
+        back, name, words = _address(context), context.student, found.text
+        return forms.ask_again(context, "remove comment", back, name, words=words)
+    with context.acting() as act:
+        gradings.remove_comment(act, context.assigned, context.student, found)
+    return _back(context)
+
+
+@ROUTES.form(f"{_STUDENT}/override", access.require_permission(records.OVERRIDE), show_student)
+def override(context: access.Context) -> Response:
+    """Give a mark instead of the computed one."""
+    told = gradings.Decision(context.field("points"), context.field("reason"))
+    view = standings.read_view(context.request.query_params)
+    with context.acting() as act:
+        # Where it is in the list, before the mark: then a filter may not fit.
+        everybody = standings.standings_of_all(act.db, context.assigned)
+        place = standings.find_position(everybody, view, context.student)
+        gradings.decide(act, context.assigned, context.student, told)
+    return _back(context, place.after if context.field("then") == "next" else "")
+
+
+@ROUTES.form(f"{_STUDENT}/override/end", access.require_permission(records.OVERRIDE), show_student)
+def end_override(context: access.Context) -> Response:
+    """Let the computed mark count again, once it was said that this is wanted."""
+    assigned, given = context.assigned, []  # the marks that people gave, with their reasons
+    with context.reading() as db:
+        students = courses.students_of(db, assigned.course, context.student)
+        own = uploads.overrides(db, assigned.id)
+        marked = uploads.last_mark(db, assigned.id, context.student, students)
+    computed = canonical_json.loads(Marks, marked.marks) if marked else None
+    for who, one in gradings.shared_overrides(own, students):
+        points = decimal(Fraction(one.points))
+        mark = gradings.format_counting_mark(computed, one) if computed else points
+        given.append(f"{', '.join(who)}{': ' if who else ''}{mark}. {one.reason}")
+    if given and not forms.is_sure(context):
+        back, name, words = _address(context), context.student, "\n".join(given)
+        return forms.ask_again(context, "mark", back, name, words=words)
+    with context.acting() as act:
+        gradings.end_override(act, assigned, context.student)
+    return _back(context)
+
+
+def _back(context: RequestContext, student: str = "") -> Response:
+    """Return to the page of a student or group, by default the same one, in the same list."""
+    view = standings.read_view(context.request.query_params)
+    return RedirectResponse(f"{_address(context, student)}{view.query()}", 303)
+
+
+def _address(context: RequestContext, student: str = "") -> str:
+    name = quote(student or context.student, safe="")
+    return f"{context.assignment_page}/students/{name}"
+
+
+# --- The mark of a student, once marks are released: the one that counts, and what people said ---
+
+
+@ROUTES.at("GET", f"{_PATH}/mark", access.STUDENTS)
+def own_mark(context: access.Context) -> Response:
+    """Show the student's mark in the grading that was released last, and what people said."""
+    with context.reading() as db:
+        own, shown = _find(db, context)
+        said = _list_comments(db, context.assigned.id, [context.member.key])
+        history = submissions.history_of(db, context.assigned, context.member.submits_as)
+        lines = submission.load_lines(db, context, history.last, history, has_mark=True)
+    return rendering.page(
+        context,
+        "mark.html",
+        lines=lines,
+        shown=shown,
+        override=own.override,
+        comments=said,
+        has_played=tournaments.has_pages(_tournament(context, own)),
+    )
+
+
+@ROUTES.at("GET", f"{_PATH}/mark/feedback", access.STUDENTS)
+def own_feedback(context: access.Context) -> Response:
+    """Give the student's page of the grading that was released last, with the mark that counts.
+
+    The page is written with the mark of that time. Once a later grading has marks, it is not
+    written again.
+    """
+    with context.reading() as db:
+        own, shown = _find(db, context)
+    folder = result_files.folder_of(context.folder, own.grading.id)
+    given = gradings.as_given(own.override) if own.override else None
+    mark, name = counting_mark(shown, given), f"feedback/{context.member.key}.html"
+    return rendering.serve_file(folder, name, lambda content: put_mark(content, mark))
+
+
+@ROUTES.at("GET", f"{_PATH}/mark/tournament/{{name:path}}", access.STUDENTS)
+def own_tournament(context: access.Context) -> Response:
+    """Give a page of the tournament of the grading that was released last: table and own games."""
+    with context.reading() as db:
+        own, _ = _find(db, context)
+    return rendering.serve_file(_tournament(context, own), context.part("name"))
+
+
+def _tournament(context: RequestContext, mark: uploads.ReleasedMark) -> Path:
+    return tournaments.folder_in(context.settings, mark.grading, mark.marked.key)
+
+
+def _find(db: Connection, context: RequestContext) -> tuple[uploads.ReleasedMark, Marks]:
+    """Return the mark of the student who asks, if it is released, and as much as is shown."""
+    found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
+    found = require_found(found, "there is no mark of yours yet")
+    return found, canonical_json.loads(Marks, found.marked.shown)

@@ -1,81 +1,94 @@
-"""Courses and their assignments: listed, changed or removed."""
+"""Courses and their assignments: listed, made, changed, renamed and removed."""
 
 import datetime
 import secrets
-import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
 
 from fastapi.responses import RedirectResponse, Response
-from sqlalchemy import Connection
+from starlette.datastructures import FormData
 
+from harness import shipped
+from harness.assignments import assignment as assignments
+from harness.assignments import needs
+from harness.clock_changes import measure, write
 from harness.errors import UsageError
 from harness.service.courses import changes, making, own_files, standings, submissions
-from harness.service.jobs import checklist
-from harness.service.local_times import keep_same, read_seconds
+from harness.service.jobs import checklist, private_cases
+from harness.service.local_times import keep_same, to_field
 from harness.service.pages import forms
-from harness.service.records import Course, CourseAssignment
-from harness.service.storage import courses
+from harness.service.records import CourseAssignment
+from harness.service.storage import courses, data_folder
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Context, Routes
+from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, TEACHERS, Context, Routes
 
 ROUTES = Routes()
+_COURSE = "/courses/{course}"
+_ALL = f"{_COURSE}/assignments"
+_ONE = f"{_ALL}/{{assignment}}"
+
+
+@ROUTES.at("GET", "/", SIGNED_IN)
+def enter_site(context: Context) -> Response:
+    return RedirectResponse("/courses", 303)
+
+
+@ROUTES.at("GET", "/courses", SIGNED_IN)
+def beginning(context: Context) -> Response:
+    with context.reading() as db:
+        found = courses.of_person(db, context.by)
+    return rendering.page(context, "courses.html", courses=found)
 
 
 @ROUTES.at("GET", "/courses/new", ADMINS)
 def show_new(context: Context) -> Response:
     once = context.field("once") or secrets.token_hex(32)
-    return rendering.page(context, "course_new.html", [("New course", "")], once=once)
+    return rendering.page(context, "course_new.html", once=once)
 
 
 @ROUTES.form("/courses", ADMINS, show_new)
 def make(context: Context) -> Response:
     title, once = context.field("title"), context.field("once")
     with context.acting() as act:
-
-        def find(name: str) -> Course | None:
-            return courses.COURSES.find(act.db, id=name)
-
-        sent = ("course", title)
-        made = making.make_once(act, once, sent, find, lambda: making.course(act, title))
+        made = making.make_once(
+            act,
+            once,
+            ("course", title),
+            lambda name: courses.COURSES.find(act.db, id=name),
+            lambda: making.course(act, title),
+        )
     return RedirectResponse(f"/courses/{made.id}", 303)
 
 
-@ROUTES.at("GET", "/courses/{course}", MEMBERS)
+@ROUTES.at("GET", _COURSE, MEMBERS)
 def show(context: Context) -> Response:
     with context.reading() as db:
         every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=context.course.id)
         found = [one for one in every if context.is_staff or not one.hidden]
-        own = {
-            one.id: standings.standing_of(db, one, context.member.submits_as)
-            for one in found
-            if not context.is_staff
-        }
-        chips = {one.id: _list_chips(db, context, one) for one in found if context.is_staff}
-    trail = [(context.course.title, "")]
-    return rendering.page(context, "course.html", trail, assignments=found, own=own, chips=chips)
-
-
-def _list_chips(db: Connection, context: Context, one: CourseAssignment) -> list[tuple[str, str]]:
-    """Return how far an assignment is, for its staff: kinds of chips, and their words."""
-    missing = not checklist.load(db, context.settings, one).is_ready
-    is_closed = bool(one.closes) and read_seconds(one.closes) < time.time()
-    open_ = ("off", "Closed") if is_closed else ("good", "Open")
-    is_before = submissions.is_before(one, datetime.datetime.now())
-    return [
-        *([("look", "Needs set-up")] if missing else []),
-        ("off", "Hidden") if one.hidden else ("new", "Not open yet") if is_before else open_,
-    ]
+        own, ready = {}, {}  # to a student the own standing, to the staff what is set up
+        for one in found:
+            if context.is_staff:
+                ready[one.id] = checklist.load(db, context.settings, one).is_ready
+            else:
+                own[one.id] = standings.standing_of(db, one, context.member.submits_as)
+    now = datetime.datetime.now()
+    early = {one.id for one in found if submissions.is_before(one, now)}
+    told: dict[str, Any] = {"own": own, "ready": ready, "early": early, "now": now.timestamp()}
+    return rendering.page(context, "course.html", assignments=found, **told)
 
 
 # --- The course folder that submissions run with -------------------------------------------------
 
 
-@ROUTES.at("GET", "/courses/{course}/assignments/{assignment}/course-folder", TEACHERS)
+@ROUTES.at("GET", f"{_ONE}/course-folder", TEACHERS)
 def show_course_folder(context: Context) -> Response:
     settings, assigned = context.settings, context.assigned
     return rendering.page(
         context,
         "course_folder.html",
-        rendering.crumbs(context, "Course folder"),
         overlay=own_files.assignment_of(settings, assigned).engine.overlay,
         has_overlay=own_files.has_overlay(settings, assigned),
     )
@@ -83,8 +96,6 @@ def show_course_folder(context: Context) -> Response:
 
 # --- Pages on which teachers change or remove an assignment, and rename or remove a course -------
 
-_COURSE = "/courses/{course}"
-_ONE = f"{_COURSE}/assignments/{{assignment}}"
 _DATES = ("opens", "deadline", "closes", "deduction", "grace")
 
 
@@ -94,10 +105,7 @@ def show_change(context: Context) -> Response:
         kept = changes.list_kept(db, context.assigned)
         lost = changes.list_lost(db, context.settings, context.assigned)
     filled = changes.values_of(context.assigned).digest
-    trail = rendering.crumbs(context, "Change or remove")
-    return rendering.page(
-        context, "assignment_change.html", trail, kept=kept, lost=lost, filled=filled
-    )
+    return rendering.page(context, "assignment_change.html", kept=kept, lost=lost, filled=filled)
 
 
 @ROUTES.form(f"{_ONE}/change", TEACHERS, show_change)
@@ -123,8 +131,7 @@ def change_assignment(context: Context) -> Response:
         if not is_to_be_seen or seen:
             changes.change(act, now, wanted, seen or None, filled)
             return RedirectResponse(context.assignment_page, 303)
-    trail = rendering.crumbs(context, "Change")
-    return rendering.page(context, "assignment_change_seen.html", trail, planned=planned)
+    return rendering.page(context, "assignment_change_seen.html", planned=planned)
 
 
 @ROUTES.form(f"{_ONE}/remove", TEACHERS, show_change)
@@ -151,7 +158,6 @@ def show_course(context: Context) -> Response:
     return rendering.page(
         context,
         "course_change.html",
-        [(context.course.title, context.course_page), ("Settings", "")],
         kept=kept,
         students=students,
         assignments=found,
@@ -175,3 +181,185 @@ def remove_course(context: Context) -> Response:
         removed = changes.remove_course(act, context.course)
     changes.clear_course(context.settings, context.course, removed)
     return RedirectResponse("/", 303)
+
+
+# --- A new assignment in three short steps: which one, its dates, who sees what ------------------
+# The steps are forms that ask for the next page with all that was typed, so that going back,
+# loading a page again or leaving it changes nothing. Only the last one makes the assignment, and
+# the same form makes it once.
+
+_NEW, _NEW_PAGE = f"{_ALL}/new", "assignment_new.html"
+_WEEKS = 2  # to the deadline that a form proposes
+_LATE_DAYS = 2  # in which late submissions are accepted, if being late costs something
+_TYPED = ("title", "opens", "deadline", "closes", "deduction", "grace")
+_CARRIED = ("source", "about", "proposed", *_TYPED, "hidden", "once")  # from step to step
+
+
+@ROUTES.at("GET", _NEW, TEACHERS)
+def choose(context: Context) -> Response:
+    context = _with_query(context)
+    ships = [(one, needs.of(one)) for one in map(assignments.find, shipped.names())]
+    carried = {"once": secrets.token_hex(32), **_carry(context, "source")}
+    return rendering.page(
+        context, _NEW_PAGE, step="which", ships=ships, own=own_files.OWN, carried=carried
+    )
+
+
+@ROUTES.at("GET", f"{_NEW}/dates", TEACHERS)
+def set_dates(context: Context) -> Response:
+    return _show_dates(_with_query(context))
+
+
+def _show_dates(context: Context, status: int = 200) -> Response:
+    source = _source(context)
+    return rendering.page(
+        context,
+        _NEW_PAGE,
+        status,
+        step="dates",
+        values=_propose(context, source),
+        source=source,
+        is_own=source == own_files.OWN,
+        carried=_carry(context, *_TYPED, "about", "proposed"),
+    )
+
+
+def _propose(context: Context, source: str) -> dict[str, str]:
+    """Return what the form is filled with: what was typed before, else sensible dates.
+
+    What a folder of one's own says is not known yet; where nothing is typed, it stands.
+    """
+    if context.field("about") == source or context.why:
+        return {name: context.field(name) for name in _TYPED}
+    if source == own_files.OWN:
+        return dict.fromkeys(_TYPED, "")
+    own = assignments.find(source)
+    late, now = own.late, datetime.datetime.now()
+    deadline, closes = late.deadline, late.refused_after
+    if deadline is None or measure(now, deadline) < datetime.timedelta():  # of another year
+        today = now.replace(hour=23, minute=55, second=0, microsecond=0)
+        deadline, closes = today + datetime.timedelta(weeks=_WEEKS), None
+    days = datetime.timedelta(days=_LATE_DAYS if late.deduction else 0)
+    return {
+        "title": own.title,
+        "opens": "",
+        "deadline": to_field(write(deadline)),
+        "closes": to_field(write(closes or deadline + days)),
+        "deduction": str(late.deduction),
+        "grace": str(late.grace_minutes),
+    }
+
+
+@ROUTES.at("GET", f"{_NEW}/visibility", TEACHERS)
+def set_visibility(context: Context) -> Response:
+    """Show the third step: who sees what, and all that was typed before."""
+    return show_last(_move_closing(_with_query(context)))
+
+
+def _move_closing(context: Context) -> Context:
+    """Return a request in which a proposed time to close goes along with another deadline."""
+    names = ("deadline", "closes")
+    try:
+        proposed = [making.moment(one) for one in context.field("proposed").split()]
+        deadline, closes = (making.moment(context.field(name)) for name in names)
+    except ValueError:  # it is told with the other dates
+        return context
+    if len(proposed) != len(names) or closes != proposed[1] or deadline == proposed[0]:
+        return context
+    assert proposed[0] and proposed[1]
+    moved = to_field(write(deadline + (proposed[1] - proposed[0]))) if deadline else ""
+    typed = {name: context.field(name) for name in _CARRIED}
+    return replace(context, form=FormData({**typed, "closes": moved, "proposed": ""}))
+
+
+def show_last(context: Context) -> Response:
+    """Show the third step, with what was typed; the second one if a date cannot be taken."""
+    try:
+        wanted = _read(context)  # a folder of one's own may give the title that is not typed
+        title, grace = wanted.title or wanted.source, max(wanted.grace, 0)
+        making.check(wanted._replace(title=title, grace=grace))
+    except UsageError as error:
+        return _show_dates(replace(context, why=context.why or str(error)), 422)
+    source = _source(context)
+    is_own = source == own_files.OWN
+    return rendering.page(
+        context,
+        _NEW_PAGE,
+        step="visibility",
+        wanted=wanted,
+        is_own=is_own,
+        private="" if is_own else assignments.find(source).cases.private_visible,
+        carried=_carry(context, "hidden"),
+        back=f"{context.course_page}/assignments/new/dates?{urlencode(_carry(context))}",
+    )
+
+
+def _with_query(context: Context) -> Context:
+    """Return a request with what the address carries, as if it came in a form."""
+    found = context.request.query_params
+    return replace(context, form=FormData({name: found.get(name, "") for name in _CARRIED}))
+
+
+def _carry(context: Context, *but: str) -> dict[str, str]:
+    """Return what a step hands to the next one, besides what its own fields have."""
+    found = {name: context.field(name) for name in _CARRIED if name not in but}
+    return {name: text for name, text in found.items() if text}
+
+
+def _source(context: Context) -> str:
+    """Return the source that was chosen; raises UsageError if there is none of that name."""
+    source = context.field("source")
+    return source if source == own_files.OWN else making.check_shipped(source)
+
+
+@ROUTES.form(_ALL, TEACHERS, show_last)
+def assign(context: Context) -> Response:
+    making.check_shipped(context.field("source"))
+    wanted = _read(context)
+    with context.acting() as act:
+        made = _make_once(context, act, "", lambda: making.assign(act, wanted))
+    return RedirectResponse(f"{context.course_page}/assignments/{made.id}", 303)
+
+
+@ROUTES.form(f"{_ALL}/own", TEACHERS, show_last, files=forms.MOST)
+def assign_own(context: Context) -> Response:
+    """Make an assignment of a folder with an assignment.toml."""
+    settings, wanted = context.settings, _read(context)._replace(source=own_files.OWN)
+    with (
+        forms.receive_files(context) as found,
+        own_files.unpack(settings, found.path, found.name) as (place, own),
+        context.acting() as act,
+    ):
+
+        def make() -> CourseAssignment:
+            made = own_files.make(act, settings, wanted, place, own)
+            private_cases.let_measure(act, settings, made)
+            return made
+
+        made = _make_once(context, act, data_folder.digest(found.path), make)
+    return RedirectResponse(f"{context.course_page}/assignments/{made.id}", 303)
+
+
+def _make_once(
+    context: Context, act: AuditedTransaction, digest: str, make: Callable[[], CourseAssignment]
+) -> CourseAssignment:
+    """Make an assignment, or return the one that the same form has made."""
+    sent = (context.request.url.path, digest, *map(context.field, ("source", *_TYPED, "hidden")))
+    once = context.field("once")
+    return making.make_once(
+        act, once, sent, lambda name: courses.ASSIGNMENTS.find(act.db, id=name), make
+    )
+
+
+def _read(context: Context) -> CourseAssignment:
+    """Return the assignment as a form wants it; it has no id yet."""
+    told: dict[str, Any] = {name: context.field(name) for name in _TYPED if name != "grace"}
+    return CourseAssignment(
+        "",
+        context.course.id,
+        source=context.field("source"),
+        grace=making.read_grace(context.field("grace")),
+        made=0.0,
+        hidden=context.is_ticked("hidden"),
+        **told,
+    )

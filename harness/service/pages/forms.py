@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
@@ -29,10 +29,13 @@ class SentArchive(NamedTuple):
 
 
 @contextmanager
-def receive_files(context: Context, folder: str = "") -> Iterator[SentArchive]:
+def receive_files(
+    context: Context, folder: str = "", expected: str = "an archive or a folder"
+) -> Iterator[SentArchive]:
     """Give the field ``file`` of a form, or its ``files``, packed.
 
     ``folder``: what a folder is called in the archive; by default as its sender calls it.
+    ``expected``: what is to be chosen.
 
     Raises:
         UsageError: there is neither; or both, and nobody knows which is meant.
@@ -48,7 +51,7 @@ def receive_files(context: Context, folder: str = "") -> Iterator[SentArchive]:
             found = SentArchive(Path(copy.name), file.filename)
         else:
             if not loose:
-                raise UsageError("choose an archive or a folder first")
+                raise UsageError(f"choose {expected} first")
             own = next(iter(PurePosixPath(loose[0].path.replace("\\", "/")).parts), "")
             pack(loose, folder or own, copy)
             found = SentArchive(Path(copy.name), folder or own, is_packed=True)
@@ -56,22 +59,18 @@ def receive_files(context: Context, folder: str = "") -> Iterator[SentArchive]:
         yield found
 
 
-class SmallFile(NamedTuple):
-    """A small file in a form."""
+def read_upload(context: Context, largest: int) -> tuple[str, bytes] | None:
+    """Return the name and the bytes of a small file in a form, or None if there is none.
 
-    name: str  # as the disk of its owner has it, without folders
-    data: bytes
-
-
-def read_upload(context: Context, largest: int) -> SmallFile | None:
-    """Return the small file in a form, or None; raises UsageError if it is too large."""
+    The name is without folders. Raises UsageError if the file is too large.
+    """
     file = context.form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         return None
     name, size = show_name(file.filename), file.size or 0
     if size > largest:
         raise UsageError(f"{name}: found {size:,} bytes, expected at most {largest:,}")
-    return SmallFile(name, file.file.read())
+    return name, file.file.read()
 
 
 # --- The files of a folder as the archive that an assignment wants -------------------------------
@@ -99,12 +98,15 @@ def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
     Raises:
         UsageError: there is nothing to be packed, or a name that is not one.
     """
-    found = {_path(one): one for one in files}
-    kept = {
-        path: one
-        for path, one in found.items()
-        if not any(part.startswith(".") or part in _LEFT_BEHIND for part in path.parts)
-    }
+    kept: dict[PurePosixPath, UploadedFile] = {}
+    for one in files:
+        path = PurePosixPath(one.path.replace("\\", "/"))
+        is_long = len(one.path) > _LONGEST
+        if not path.parts or path.is_absolute() or ".." in path.parts or is_long:
+            found = repr(one.path[:_LONGEST])
+            raise UsageError(f"found {found}, expected the name of a file in a folder")
+        if not any(part.startswith(".") or part in _LEFT_BEHIND for part in path.parts):
+            kept[path] = one
     if not kept:
         raise UsageError("your upload has no files: choose an archive, or a folder")
     tops = {path.parts[0] for path in kept if len(path.parts) > 1}
@@ -120,29 +122,9 @@ def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
             tar.addfile(member, kept[path].content)
 
 
-def _path(file: UploadedFile) -> PurePosixPath:
-    path = PurePosixPath(file.path.replace("\\", "/"))
-    parts = path.parts
-    if not parts or path.is_absolute() or ".." in parts or len(file.path) > _LONGEST:
-        raise UsageError(
-            f"found {file.path[:_LONGEST]!r}, expected the name of a file in a folder"
-        )
-    return path
-
-
 # --- Ask once more before something is removed or withdrawn: a page with a button, without script
 
 _SURE = "sure"
-
-
-class SecondQuestion(NamedTuple):
-    """The question that a page asks after a button was pressed."""
-
-    text: str  # such as ``Remove this comment?``
-    effect: str  # of a yes, as sentences
-    button: str  # that says yes
-    back: str  # the address of the page where the first button is
-    words: str = ""  # of what it is about
 
 
 def is_sure(context: Context) -> bool:
@@ -150,12 +132,18 @@ def is_sure(context: Context) -> bool:
     return context.field(_SURE) == "yes"
 
 
-def ask_again(context: Context, trail: rendering.Crumbs, question: SecondQuestion) -> Response:
-    """Return the page of a question; its button sends the form once more, with a yes."""
-    left_out = (FORM_TOKEN, _SURE)
+def ask_again(
+    context: Context, question: str, back: str, *names: str, words: str = ""
+) -> Response:
+    """Return the page of a question; its button sends the form once more, with a yes.
+
+    ``question``: its name in ``question.html``; ``back``: the address of the page where the first
+    button is; ``names``: of what it is about; ``words``: those of that.
+    """
     sent = [
         (name, value)
         for name, value in context.form.multi_items()
-        if isinstance(value, str) and name not in left_out
+        if isinstance(value, str) and name not in (FORM_TOKEN, _SURE)
     ]
-    return rendering.page(context, "question.html", trail, question=question, sent=sent, yes=_SURE)
+    told: dict[str, Any] = {"question": question, "names": names, "words": words, "back": back}
+    return rendering.page(context, "question.html", **told, sent=sent, yes=_SURE)

@@ -1,49 +1,41 @@
-"""Gradings: begun and released by teachers, read by the staff."""
+"""What an assignment is graded by, and its gradings: private case files, points, releases."""
 
 import datetime
 import json
-import mimetypes
-import re
+import time
+from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
-from sqlalchemy import Connection
+from starlette.datastructures import UploadFile
 
+from harness.errors import UsageError
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.match.tournament import SWISS
 from harness.service import machines, records
-from harness.service.courses import deadlines, gradebooks, gradings, own_files
-from harness.service.courses.gradings import format_counting_mark
-from harness.service.jobs import previews, tournaments
+from harness.service.courses import cases, deadlines, gradebooks, gradings, own_files
+from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
+from harness.service.jobs import drafts, previews, private_cases, tournaments
+from harness.service.jobs.candidates import DraftFindings
 from harness.service.pages import assignment, forms
 from harness.service.storage import audit, courses, queue, uploads
-from harness.service.web import access, rendering
+from harness.service.web import rendering
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, Routes, require_permission
 from harness.service.web.request_context import RequestContext, require_found
-from harness.text import natural_order
+from harness.text import natural_order, read_number
 from harness.work import canonical_json
 
-ROUTES = access.Routes()
+ROUTES = Routes()
 _ALL = "/courses/{course}/assignments/{assignment}"
 _ONE = f"{_ALL}/gradings/{{grading}}"
-_POLICY = re.compile(rb'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
-class Row(NamedTuple):
-    """A line of the table of marks."""
-
-    key: str
-    mark: str
-    note: str
-    given: str  # by a person instead; empty: the computed mark counts
-    page: str = ""  # the key of whose page to look at; "" if all have left the course
-
-
-@ROUTES.form(f"{_ALL}/gradings", access.require_permission(records.GRADE_CLASS), assignment.show)
-def begin(context: access.Context) -> Response:
+@ROUTES.form(f"{_ALL}/gradings", require_permission(records.GRADE_CLASS), assignment.show)
+def begin(context: Context) -> Response:
     """Grade all that was submitted."""
     public_only = context.is_ticked("public_only")
     how = (
@@ -56,12 +48,17 @@ def begin(context: access.Context) -> Response:
     return RedirectResponse(f"{context.assignment_page}/gradings/{made.id}", 303)
 
 
-@ROUTES.at("GET", _ONE, access.STAFF_ONLY)
-def show(context: access.Context) -> Response:
+@ROUTES.at("GET", _ONE, STAFF_ONLY)
+def show(context: Context) -> Response:
     grading, settings, assigned = context.grading, context.settings, context.assigned
     with context.reading() as db:
         jobs = queue.of(db, grading.id)
-        rows = _rows(db, grading, context.course.id)
+        own, students = uploads.overrides(db, grading.assignment), defaultdict(list)
+        for got in uploads.RECEIVED_BY.all(db, "student", grading=grading.id):
+            students[got.key].append(got.student)
+        present = {one.submits_as for one in courses.students(db, context.course.id)}
+        marked = uploads.MARKS.all(db, grading=grading.id)
+        unmarked = gradings.list_unmarked(db, grading, context.course.id)
         state = gradings.state(db, grading)
         later = gradings.find_later(db, grading)
         outdated = [] if later else gradings.list_outdated(db, grading)
@@ -70,7 +67,6 @@ def show(context: access.Context) -> Response:
     return rendering.page(
         context,
         "grading.html",
-        rendering.crumbs(context, "Grading"),
         is_running=state == "running",
         left=queue.count_unfinished(jobs, records.GRADE),
         stuck=machines.complaint(settings),
@@ -85,7 +81,16 @@ def show(context: access.Context) -> Response:
         is_exporting=queue.count_unfinished(jobs, records.EXPORT) > 0,
         changes=json.loads(grading.changes),
         doubts=[] if grading.public_only else previews.find_now(settings, assigned),
-        marks=rows,
+        marks=[
+            (
+                one.key,
+                canonical_json.loads(Marks, one.marks),
+                gradings.shared_overrides(own, students[one.key]),
+            )
+            for one in sorted(marked, key=lambda one: natural_order(one.key))
+        ],
+        present=present,
+        unmarked=unmarked,
         outdated=outdated,
         later=later,
         open_dates=open_dates,
@@ -96,61 +101,32 @@ def show(context: access.Context) -> Response:
     )
 
 
-def _rows(db: Connection, grading: records.Grading, course: str) -> list[Row]:
-    """Return a line for each mark, and for each student of the course who got none."""
-    own = uploads.overrides(db, grading.assignment)
-    students: dict[str, list[str]] = {}
-    for got in uploads.RECEIVED_BY.all(db, "student", grading=grading.id):
-        students.setdefault(got.key, []).append(got.student)
-    present, rows = {each.submits_as for each in courses.students(db, course)}, []
-    found = uploads.MARKS.all(db, grading=grading.id)
-    for mark in sorted(found, key=lambda each: natural_order(each.key)):
-        marks = canonical_json.loads(Marks, mark.marks)
-        told = (
-            f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
-            for o in gradings.shared_overrides(own, students.get(mark.key, []))
-        )
-        page = mark.key if mark.key in present else ""
-        computed = format_counting_mark(marks, None)
-        rows.append(Row(mark.key, computed, marks.note, "; ".join(told), page))
-    return rows + [
-        Row(each.member.key, "none", each.why, "", each.member.submits_as)
-        for each in gradings.list_unmarked(db, grading, course)
-    ]
+@ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY)
+def show_export(context: Context) -> Response:
+    return rendering.serve_file(context.grading_folder, context.part("name"))
 
 
-@ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)
-def show_export(context: access.Context) -> Response:
-    return serve_file(context.grading_folder, context.part("name"))
-
-
-@ROUTES.form(f"{_ONE}/release", access.TEACHERS, show)
-def release(context: access.Context) -> Response:
+@ROUTES.form(f"{_ONE}/release", TEACHERS, show)
+def release(context: Context) -> Response:
     """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
-    is_early, leaves = (context.field(one) == "yes" for one in ("early", "unchanged"))
+    is_early, leaves = context.is_ticked("early"), context.is_ticked("unchanged")
     with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
             gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
-            question = forms.SecondQuestion(
-                f"Release the marks of {context.assigned.title}?",
-                "Students then see their mark and the feedback. This cannot be undone.",
-                "Yes, release the marks",
-                context.grading_page,
-            )
-            trail = rendering.crumbs(context, "Release the marks")
-            return forms.ask_again(context, trail, question)
+            back = context.grading_page
+            return forms.ask_again(context, "release", back, context.assigned.title)
         gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
     return RedirectResponse(context.grading_page, 303)
 
 
-@ROUTES.form(f"{_ONE}/accept", access.TEACHERS, show)
-def accept(context: access.Context) -> Response:
+@ROUTES.form(f"{_ONE}/accept", TEACHERS, show)
+def accept(context: Context) -> Response:
     """Change the marks in force that would change."""
     return _act(context, gradings.accept)
 
 
-@ROUTES.form(f"{_ONE}/again", access.TEACHERS, show)
-def again(context: access.Context) -> Response:
+@ROUTES.form(f"{_ONE}/again", TEACHERS, show)
+def again(context: Context) -> Response:
     """Try again what the harness failed in."""
     return _act(context, gradings.try_again)
 
@@ -163,50 +139,47 @@ def _act(
     return RedirectResponse(context.grading_page, 303)
 
 
-@ROUTES.form(f"{_ONE}/tournament", access.TEACHERS, show)
-def begin_tournament(context: access.Context) -> Response:
+@ROUTES.form(f"{_ONE}/tournament", TEACHERS, show)
+def begin_tournament(context: Context) -> Response:
     settings, assigned = context.settings, context.assigned
     choice = context.field("points"), context.field("format") or SWISS
     return _act(context, lambda act, one: tournaments.begin(act, settings, assigned, one, choice))
 
 
-@ROUTES.form(f"{_ONE}/tournament/count", access.require_permission(records.OVERRIDE), show)
-def count_tournament(context: access.Context) -> Response:
+@ROUTES.form(f"{_ONE}/tournament/count", require_permission(records.OVERRIDE), show)
+def count_tournament(context: Context) -> Response:
     """Let ranks count in marks."""
     assigned, folder = context.assigned, _tournament(context)
     return _act(context, lambda act, one: tournaments.count_points(act, assigned, one, folder))
 
 
-@ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", access.STAFF_ONLY)
-def show_tournament(context: access.Context) -> Response:
-    return serve_file(_tournament(context), context.part("name"))
+@ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", STAFF_ONLY)
+def show_tournament(context: Context) -> Response:
+    return rendering.serve_file(_tournament(context), context.part("name"))
 
 
 def _tournament(context: RequestContext) -> Path:
     return tournaments.folder_in(context.settings, context.grading)
 
 
-@ROUTES.form(f"{_ONE}/gradebooks", access.TEACHERS, show)
-def take_gradebook(context: access.Context) -> Response:
+@ROUTES.form(f"{_ONE}/gradebooks", TEACHERS, show)
+def take_gradebook(context: Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
-    sent = forms.read_upload(context, gradebooks.LARGEST) or forms.SmallFile(
-        "", b""
-    )  # the one of the roster
+    sent = forms.read_upload(context, gradebooks.LARGEST) or ("", b"")  # that of the roster
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
-    with context.acting() as act:
-        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
-    return RedirectResponse(context.grading_page, 303)
+    settings, assigned = context.settings, context.assigned
+    return _act(context, lambda act, one: gradebooks.take(act, settings, assigned, one, own))
 
 
-@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", access.TEACHERS)
-def show_gradebook(context: access.Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
+def show_gradebook(context: Context) -> Response:
     found = gradebooks.filled(context.grading_folder, context.part("name"))
     path = require_found(found, "there is no such gradebook")
     return rendering.attachment(path.name, path.read_bytes(), "text/csv")
 
 
-@ROUTES.at("GET", f"{_ONE}/given", access.STAFF_ONLY)
-def marks_given(context: access.Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/given", STAFF_ONLY)
+def marks_given(context: Context) -> Response:
     """Give the marks that count as a CSV: those of people where there are some."""
     with context.reading() as db:
         got = uploads.RECEIVED_BY.all(db, "student", grading=context.grading.id)
@@ -224,18 +197,239 @@ def marks_given(context: access.Context) -> Response:
     return rendering.attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
 
 
-def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> Response:
-    """Return a file that the harness wrote: a page to be read, all else to be saved.
+# --- Private case files: what they catch, and positions for more ---------------------------------
 
-    ``update``: makes the page that is shown of the one that was written.
-    """
-    path = require_found(gradings.path_of_file(folder, name), "there is no such file")
-    data = path.read_bytes()
-    if path.suffix != ".html":
-        kind = mimetypes.guess_type(path.name)[0] or rendering.BYTES
-        saved = re.sub(r"[^\w.-]", "_", path.name, flags=re.ASCII)
-        return rendering.attachment(saved, data, kind)
-    policy = _POLICY.search(data)
-    own = policy[1].decode() if policy else "default-src 'none'"
-    headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}
-    return Response(update(data.decode()), media_type="text/html; charset=utf-8", headers=headers)
+_MAY = require_permission(records.CASES)
+_PRIVATE = f"{_ALL}/private"
+_DRAFT = f"{_PRIVATE}/drafts/{{draft}}"
+_MOST_GAMES = 200  # files
+
+
+@ROUTES.at("GET", _PRIVATE, STAFF_ONLY)
+def show_cases(context: Context) -> Response:
+    """Show the private case files, with what they catch, and the drafts."""
+    settings, assigned = context.settings, context.assigned
+    measured = private_cases.load_measured(settings, assigned)
+    with context.reading() as db:
+        job = queue.JOBS.find(db, kind=records.MEASURE, about=measured.about)
+        found_drafts = queue.JOBS.all(db, "made", kind=records.DRAFT, assignment=assigned.id)
+    found = measured.caught
+    told = {one.name: one for one in found.files} if found else {}
+    return rendering.page(
+        context,
+        "private.html",
+        files=[(path.name, told.get(path.name)) for path in measured.paths],
+        added=[path.name for path in cases.added(context.folder)],
+        found=found,
+        longest=private_cases.LONGEST,
+        doubts=previews.find(settings, assigned, measured),
+        fault=job.fault if job and job.state == records.FAULT else "",
+        is_running=job is not None and job.state != records.FAULT,
+        drafts=found_drafts,
+        still_left_out=previews.still_left_out(settings, assigned),
+        why_no_drafts=drafts.why_not(own_files.assignment_of(settings, assigned)),
+    )
+
+
+def _address(context: RequestContext, *more: str) -> str:
+    return "/".join([f"{context.assignment_page}/private", *more])
+
+
+@ROUTES.form(_PRIVATE, _MAY, show_cases)
+def add(context: Context) -> Response:
+    """Add a case file, or put another one in the place of one of the same name."""
+    file = forms.read_upload(context, cases.LARGEST)
+    if file is None:
+        raise UsageError("choose a case file first")
+    with context.acting() as act:
+        private_cases.add(act, context.settings, context.assigned, private_cases.NewCase(*file))
+    return RedirectResponse(_address(context), 303)
+
+
+@ROUTES.at("GET", f"{_PRIVATE}/files/{{name}}", STAFF_ONLY)
+def download(context: Context) -> Response:
+    found = cases.find(context.settings, context.assigned, context.part("name"))
+    path = require_found(found, "there is no such private case file")
+    return rendering.attachment(path.name, path.read_bytes(), "text/plain")
+
+
+@ROUTES.form(f"{_PRIVATE}/remove", _MAY, show_cases)
+def remove(context: Context) -> Response:
+    """Remove a case file, once it was said that this is wanted."""
+    name = context.field("name")
+    if not forms.is_sure(context):
+        cases.require(context.folder, name)
+        return forms.ask_again(context, "remove case file", _address(context), name)
+    with context.acting() as act:
+        private_cases.remove(act, context.settings, context.assigned, name)
+    return RedirectResponse(_address(context), 303)
+
+
+@ROUTES.form(f"{_PRIVATE}/drafts", _MAY, show_cases, files=_MOST_GAMES)
+def begin_draft(context: Context) -> Response:
+    """Let a worker find positions, in game records if there are some."""
+    text = context.field("tests")
+    if (count := read_number(text)) is None:
+        raise UsageError(f"tests: found {text!r}, expected a number")
+    left, games = drafts.LARGEST, []
+    for file in context.form.getlist("games"):
+        data = file.file.read(left + 1) if isinstance(file, UploadFile) else b""
+        left -= len(data)
+        if left < 0:
+            raise UsageError(f"the game records are larger than {drafts.LARGEST:,} bytes together")
+        games += [data] if data else []
+    with context.acting() as act:
+        request = drafts.DraftRequest(count)
+        made = drafts.begin(act, context.settings, context.assigned, request, games)
+    return RedirectResponse(_address(context, "drafts", made), 303)
+
+
+@ROUTES.at("GET", _DRAFT, STAFF_ONLY)
+def show_draft(context: Context) -> Response:
+    """Show the positions that are chosen, with boards, and what they catch."""
+    draft = _draft(context)
+    found = draft.load_findings()
+    fault = drafts.why_nothing(context.job, found)
+    kept = draft.load_choice() if found else drafts.KeptCandidates(())
+    return rendering.page(
+        context,
+        "draft.html",
+        found=found,
+        fault=fault,
+        is_running=not found and not fault,
+        progress=draft.load_progress(),
+        is_long=time.time() - context.job.made > drafts.LONG,
+        longest=private_cases.LONGEST,
+        chosen=drafts.describe_choice(found, kept) if found else None,
+        left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
+        free=cases.find_free_name(cases.paths(context.settings, context.assigned)),
+    )
+
+
+def _draft(context: RequestContext) -> drafts.DraftFolder:
+    return drafts.DraftFolder(context.folder, context.job.about)
+
+
+@ROUTES.form(f"{_DRAFT}/drop", _MAY, show_draft)
+def drop(context: Context) -> Response:
+    return _change(context, lambda _, kept, place: drafts.drop(kept, place))
+
+
+@ROUTES.form(f"{_DRAFT}/exchange", _MAY, show_draft)
+def exchange(context: Context) -> Response:
+    """Take another position for one."""
+    return _change(context, drafts.exchange)
+
+
+@ROUTES.form(f"{_DRAFT}/take-back", _MAY, show_draft)
+def take_back(context: Context) -> Response:
+    """Take a position back that was left out or exchanged."""
+    return _change(context, drafts.take_back)
+
+
+def _change(
+    context: RequestContext,
+    how: Callable[[DraftFindings, drafts.KeptCandidates, int], drafts.KeptCandidates],
+) -> Response:
+    draft = _draft(context)
+    found = draft.require_findings()
+    place = read_number(context.field("place"))
+    draft.choose(how(found, draft.load_choice(), -1 if place is None else place))
+    return RedirectResponse(_address(context, "drafts", context.job.about), 303)
+
+
+@ROUTES.form(f"{_DRAFT}/write", _MAY, show_draft)
+def write(context: Context) -> Response:
+    """Make a private case file of the positions that are chosen."""
+    draft = _draft(context)
+    found = draft.require_findings()
+    new = drafts.KeptCaseFile(context.field("name"), draft.load_choice())
+    with context.acting() as act:
+        drafts.write(act, context.settings, context.assigned, found, new)
+    return RedirectResponse(_address(context), 303)
+
+
+# --- What the parts of an assignment and their tests are worth: asked about first, then set ------
+
+_POINTS = f"{_ALL}/points"
+_PREVIEW = f"{_POINTS}/{{preview}}"
+_MOST_TESTS = 5000
+
+
+@ROUTES.at("GET", _POINTS, STAFF_ONLY)
+def show_points(context: Context) -> Response:
+    """Show what the parts and their tests are worth, and ask for something else."""
+    return rendering.page(
+        context,
+        "points.html",
+        parts_of=previews.parts(context.settings, context.assigned),
+        field_of=_field,
+        still_left_out=previews.still_left_out(context.settings, context.assigned),
+    )
+
+
+def _field(weighed_part: WeighedPart, test: WeighedTest | None = None) -> str:
+    """Return what the field of a part, or of a test of it, is called in the form."""
+    name = quote(weighed_part.part.name, safe="")
+    return f"weight {name} {quote(test.name, safe='')}" if test else f"part {name}"
+
+
+@ROUTES.form(_POINTS, TEACHERS, show_points, fields=_MOST_TESTS)
+def ask(context: Context) -> Response:
+    """Let a worker find out which marks would change."""
+    parts = previews.parts(context.settings, context.assigned)
+    points = {one.part.name: context.field(_field(one)) for one in parts}
+    # A test that is not in the form stays as it is.
+    weights = {
+        one.part.name: {
+            test.name: context.field(_field(one, test))
+            for test in one.tests
+            if _field(one, test) in context.form
+        }
+        for one in parts
+    }
+    with context.acting() as act:
+        made = previews.ask(act, context.settings, context.assigned, PointWeights(points, weights))
+    return RedirectResponse(f"{context.assignment_page}/points/{made}", 303)
+
+
+@ROUTES.at("GET", _PREVIEW, STAFF_ONLY)
+def preview(context: Context) -> Response:
+    """Show each mark that would change."""
+    settings, assigned = context.settings, context.assigned
+    own = previews.Preview(context.folder, context.job.about)
+    doubts = previews.list_doubts(context.service.database, settings, assigned, own)
+    # All parts, each with its tests that would be worth something else. Once it is set, "now" is
+    # what was in force before.
+    changed = []
+    now = previews.parts(settings, assigned, own.worth_before)
+    for one, other in zip(now, previews.parts(settings, assigned, own.weights), strict=True):
+        changed.append((one.part.name, one.part.points, other.part.points))
+        changed += [
+            (f"{one.part.name}: {test.name}", test.weight, same.weight)
+            for test, same in zip(one.tests, other.tests, strict=True)
+            if test.weight != same.weight
+        ]
+    return rendering.page(
+        context,
+        "preview.html",
+        still_left_out=previews.would_be_left_out(settings, assigned, own.weights),
+        doubts=doubts.warnings,
+        unchecked=doubts.unchecked,
+        found=own.read(),
+        changed=changed,
+        fault=context.job.fault if context.job.state == records.FAULT else "",
+        is_set=bool(own.grading),
+        stale=previews.explain_stale(settings, assigned, own),
+    )
+
+
+@ROUTES.form(f"{_PREVIEW}/set", TEACHERS, preview)
+def set_points(context: Context) -> Response:
+    """Set the points and weights, and grade with them."""
+    service, own = context.service, previews.Preview(context.folder, context.job.about)
+    how = "" if context.is_ticked("all_the_same") else "tick Grade anyway"
+    previews.require_settable(service.database, service.settings, context.assigned, own, how)
+    with context.acting() as act:
+        made = previews.put_in_force(act, service.settings, context.assigned, own)
+    return RedirectResponse(f"{context.assignment_page}/gradings/{made.id}", 303)

@@ -19,7 +19,6 @@ from harness.service import machines, records
 from harness.service.courses import deadlines, gradings, making, own_files, progress, submissions
 from harness.service.courses.submissions import SubmissionHistory, refusal
 from harness.service.jobs import result_files
-from harness.service.local_times import describe_day, describe_distance
 from harness.service.pages import forms
 from harness.service.storage import audit, queue, uploads
 from harness.service.web import access, rendering
@@ -59,7 +58,6 @@ def show(context: Context) -> Response:
     return rendering.page(
         context,
         "upload.html",
-        rendering.crumbs(context, upload.name),
         held=own_files.explain_held(
             settings, assigned, [job] if job else [], is_staff=context.is_staff
         ),
@@ -207,15 +205,8 @@ def withdraw(context: Context) -> Response:
     if not forms.is_sure(context):
         with context.reading() as db:
             submissions.require_withdrawable(db, *own)
-        question = forms.SecondQuestion(
-            f"Withdraw {context.upload.name}?",
-            "It then no longer counts, and this cannot be undone. You can submit again for as long"
-            " as the assignment takes submissions.",
-            "Yes, withdraw it",
-            context.request.url.path.removesuffix("/withdraw"),
-        )
-        trail = rendering.crumbs(context, f"Withdraw {context.upload.name}")
-        return forms.ask_again(context, trail, question)
+        name, back = context.upload.name, context.request.url.path.removesuffix("/withdraw")
+        return forms.ask_again(context, "withdraw", back, name)
     with context.acting() as act:
         submissions.withdraw(act, *own)
     return RedirectResponse(context.assignment_page, 303)
@@ -255,20 +246,6 @@ def list_uploads(
     ]
 
 
-class FirstLines(NamedTuple):
-    """First lines of a page: see :class:`harness.service.courses.progress.StudentStatus`.
-
-    ``until``: the time at the end of the advice, "" for none; ``distance``: how far away it is.
-    """
-
-    look: str
-    label: str
-    happened: str
-    advice: str
-    until: str
-    distance: str
-
-
 def load_lines(
     db: Connection,
     context: Context,
@@ -276,7 +253,7 @@ def load_lines(
     history: SubmissionHistory,
     *,
     has_mark: bool,
-) -> FirstLines:
+) -> progress.StudentStatus:
     """Return the first lines about a submission, or about that there is none.
 
     ``history``: that it is of; ``has_mark``: whether a mark that is released comes first.
@@ -294,25 +271,16 @@ def load_lines(
             is_newer=bool(usable) and usable[-1].at > released.grading.released,
             awaits_mark=False,
         )
-    window = _find_window(db, assigned, member.submits_as, now)
-    found, until, away = progress.describe_status(facts, window), "", ""
-    if found.until:
-        until, away = describe_day(found.until), describe_distance(found.until, now)
-    return FirstLines(found.look, found.label, found.happened, found.advice, until, away)
-
-
-def _find_window(
-    db: Connection, assignment: records.CourseAssignment, key: str, now: datetime.datetime
-) -> progress.SubmissionWindow:
-    """Return whether a student or group can submit now, and until when."""
-    if submissions.is_before(assignment, now):
-        return progress.SubmissionWindow("before", making.moment(assignment.opens))
-    if submissions.explain_closed(db, assignment, key, now):
-        return progress.SubmissionWindow("closed")
-    rule = deadlines.load_rule(db, assignment, key)
-    if deadlines.describe_late(rule, now.timestamp()):
-        return progress.SubmissionWindow("late", rule.refused_after, deadlines.describe_cost(rule))
-    return progress.SubmissionWindow("open", rule.deadline or rule.refused_after)
+    rule = deadlines.load_rule(db, assigned, member.submits_as)
+    window = progress.SubmissionWindow("open", rule.deadline or rule.refused_after)
+    if submissions.is_before(assigned, now):
+        window = progress.SubmissionWindow("before", making.moment(assigned.opens))
+    elif submissions.explain_closed(db, assigned, member.submits_as, now):
+        window = progress.SubmissionWindow("closed")
+    elif deadlines.describe_late(rule, now.timestamp()):
+        cost = deadlines.describe_cost(rule)
+        window = progress.SubmissionWindow("late", rule.refused_after, cost)
+    return progress.describe_status(facts, window)
 
 
 _STATES: dict[str, progress.UploadState] = {

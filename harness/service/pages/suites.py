@@ -6,8 +6,7 @@ from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
 from harness.service.courses import cases, engine_suites, own_files, run_documents, submissions
-from harness.service.pages import forms, gradings
-from harness.service.records import Suite
+from harness.service.pages import forms
 from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import ANYBODY, OWNERS, SIGNED_IN, Context, Routes
@@ -29,10 +28,7 @@ def list_suites(context: Context) -> Response:
     with context.reading() as db:
         found = courses.SUITES.all(db, "title", "id", person=context.by)
         last = {one.id: courses.last_ended(db, one.id) for one in found}
-    return rendering.page(
-        context, "suites.html", [("Test suites", "")],
-        suites=found, last=last, shipped=shipped.names(),
-    )  # fmt: skip
+    return rendering.page(context, "suites.html", suites=found, last=last, shipped=shipped.names())
 
 
 @ROUTES.form("/suites", SIGNED_IN, list_suites)
@@ -55,14 +51,12 @@ def show(context: Context) -> Response:
     return rendering.page(
         context,
         "suite.html",
-        crumbs(suite),
         runs=found,
         states=states,
         source=source,
         is_own=source == own_files.OWN,
         verdicts=plots.verdicts(kept),
         durations=plots.durations(kept) if kept else "",
-        base=context.settings.base,
         badge=engine_suites.badge_path(suite) if suite.badge else "",
     )
 
@@ -132,7 +126,7 @@ def history(context: Context) -> Response:
     require_found(found or None, "there is no run yet")
     home = (suite.title, context.suite_page)
     folder = engine_suites.write_pages(context.settings.suite(suite.id), suite, found, home)
-    return gradings.serve_file(folder, context.part("name"))
+    return rendering.serve_file(folder, context.part("name"))
 
 
 @ROUTES.at("GET", "/badges/{badge}.svg", ANYBODY)
@@ -146,11 +140,6 @@ def show_badge(context: Context) -> Response:
     told, color = engine_suites.describe_badge(last)
     picture = rendering.page(context, "badge.svg", told=told, color=color).body
     return Response(picture, media_type="image/svg+xml", headers=_BADGE)
-
-
-def crumbs(suite: Suite, *more: tuple[str, str]) -> rendering.Crumbs:
-    """Return the way to the page of a suite, or to one below it."""
-    return [("Test suites", "/suites"), (suite.title, f"/suites/{suite.id}"), *more]
 
 
 # --- A run of a suite, compared with any former one ----------------------------------------------
@@ -174,7 +163,6 @@ def show_run(context: Context) -> Response:
     return rendering.page(
         context,
         "run.html",
-        crumbs(context.suite, (f"Run {run.number}", "")),
         run=run,
         state=state,
         others=[one for one in others if one.id != run.id],
@@ -195,13 +183,8 @@ def document(context: Context) -> Response:
 def remove_run(context: Context) -> Response:
     if not forms.is_sure(context):
         name = f"run {context.run.number}"
-        question = forms.SecondQuestion(
-            f"Remove {name}?",
-            "Its results are removed for ever.",
-            f"Yes, remove {name}",
-            f"/suites/{context.run.suite}/runs/{context.run.id}",
-        )
-        return forms.ask_again(context, crumbs(context.suite, (f"Remove {name}", "")), question)
+        page = f"{context.suite_page}/runs/{context.run.id}"
+        return forms.ask_again(context, "remove run", page, name)
     with context.acting() as act:
         engine_suites.remove_run(act, context.run, context.suite_folder)
     return RedirectResponse(f"/suites/{context.run.suite}", 303)

@@ -98,6 +98,8 @@ class Provider:
     """The provider of the settings, which lets people sign in. It may be shared by threads."""
 
     def __init__(self, settings: Settings) -> None:
+        """Raises as :func:`check`."""
+        check(settings)
         self._settings = settings
         self._found: dict[str, Any] = {}
         self._until = 0.0
@@ -133,11 +135,21 @@ class Provider:
             )
             keys = client.request("GET", metadata["jwks_uri"], withhold_token=True)
             keys.raise_for_status()
-            claims = self._read(token, keys.json(), derive("nonce", secret))
+            # The id token holds, is for us and for this one sign-in.
+            own, key_set = self._settings.oidc_client, KeySet.import_key_set(keys.json())
+            found = jwt.decode(token["id_token"], key_set, algorithms=_ALGORITHMS)
+            wanted = {
+                "iss": {"essential": True, "value": metadata["issuer"]},
+                "aud": {"essential": True, "value": own},
+            }
+            nonce, access = derive("nonce", secret), token.get("access_token")
+            given = {"nonce": nonce, "client_id": own, "access_token": access}
+            claims = CodeIDToken(found.claims, found.header, wanted, given)
+            claims.validate(leeway=_LEEWAY)
         email = _text(claims, EMAIL) if claims.get("email_verified") is True else ""
         named = self._settings.oidc_claim
-        own = "" if named == EMAIL else _text(claims, named)
-        return Claims(_text(claims, "sub"), email, _text(claims, "name"), own)
+        other = "" if named == EMAIL else _text(claims, named)
+        return Claims(_text(claims, "sub"), email, _text(claims, "name"), other)
 
     def probe(self) -> str:
         """Return what the provider is, in words; raises ProviderUnavailableError, UsageError."""
@@ -179,19 +191,6 @@ class Provider:
             self._until = time.monotonic() + _KNOWN
         return self._found
 
-    def _read(self, token: dict[str, Any], keys: Any, nonce: str) -> CodeIDToken:
-        """Return the claims of an id token that holds, is for us and for this one sign-in."""
-        found = jwt.decode(token["id_token"], KeySet.import_key_set(keys), algorithms=_ALGORITHMS)
-        client = self._settings.oidc_client
-        wanted = {
-            "iss": {"essential": True, "value": self._found["issuer"]},
-            "aud": {"essential": True, "value": client},
-        }
-        given = {"nonce": nonce, "client_id": client, "access_token": token.get("access_token")}
-        claims = CodeIDToken(found.claims, found.header, wanted, given)
-        claims.validate(leeway=_LEEWAY)
-        return claims
-
 
 def _text(claims: CodeIDToken, name: str) -> str:
     value = claims.get(name, "")
@@ -209,9 +208,8 @@ def _naming_errors() -> Iterator[None]:
     try:
         yield
     except httpx2.HTTPStatusError as error:
-        raise ProviderUnavailableError(
-            f"the provider answered {error.response.status_code}"
-        ) from None
+        why = f"the provider answered {error.response.status_code}"
+        raise ProviderUnavailableError(why) from None
     except httpx2.HTTPError as error:
         why = network.explain(error)
         raise ProviderUnavailableError(f"the provider cannot be reached: {why}") from None
@@ -221,6 +219,5 @@ def _naming_errors() -> Iterator[None]:
         why = f"{told} ({claim})" if claim else told
         raise SignInRefusedError(f"the provider's statement is not valid: {why}") from None
     except (KeyError, ValueError, TypeError) as error:
-        raise ProviderUnavailableError(
-            f"the provider's answer cannot be read: {type(error).__name__}"
-        ) from None
+        why = f"the provider's answer cannot be read: {type(error).__name__}"
+        raise ProviderUnavailableError(why) from None

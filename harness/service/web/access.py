@@ -5,7 +5,7 @@ its path names is looked up before it is answered (:mod:`harness.service.web.req
 """
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -90,6 +90,7 @@ class Form(NamedTuple):
 _A_FORM = Form()
 
 
+@dataclass(frozen=True, eq=False)
 class Guard:
     """Applies a rule to a request, before anything of its body is read.
 
@@ -97,11 +98,9 @@ class Guard:
     can use it through a browser.
     """
 
-    def __init__(self, rule: Rule, scope: str = "", most: Form = _A_FORM) -> None:
-        """``scope``: what an API token must allow; empty: a page."""
-        self.rule = rule
-        self.scope = scope
-        self.most = most
+    rule: Rule
+    scope: str = ""  # what an API token must allow; empty: a page
+    most: Form = _A_FORM
 
     async def __call__(self, request: Request) -> AsyncIterator[None]:
         context = await run_in_threadpool(self._look_up, request)
@@ -124,7 +123,23 @@ class Guard:
         with service.database.reading() as db:
             context = self.identify(db, RequestContext(service, request))
             request.state.by = context.by  # for the log, also if the request is refused
-            self._check_person(context)
+            if self.rule.signed_in and context.person is None:
+                why, page = "sign in first", f"{context.settings.base}/tokens"
+                if self.scope and "authorization" in request.headers:
+                    why = "this API token is unknown or has expired: make a new one on the page"
+                    why = f"{why} {page}"
+                elif self.scope:
+                    why = f"no API token was sent: make one on the page {page}"
+                wanted = {"www-authenticate": "Bearer"} if self.scope else {}  # RFC 9110, 15.5.2
+                raise RequestRefused(401, why, wanted)
+            if context.person:
+                rates = service.rates if context.token else service.page_rates
+                context.require_rate(rates, context.person.id, "requests")
+            if context.token and context.token.scope not in (self.scope, "all"):
+                why = f"the token's scope is {context.token.scope!r}, not {self.scope!r}"
+                raise RequestRefused(403, why)
+            if self.rule.admins and not (context.person and context.person.is_admin):
+                raise RequestRefused(403, f"this is for {self.rule.name}")
             return self.look_up_named(db, context)
 
     def look_up_named(self, db: Connection, context: RequestContext) -> RequestContext:
@@ -147,27 +162,6 @@ class Guard:
             context.request.state.frame = people.find_frame(db, accounts.digest_of(session))
         return replace(context, person=person, session=session) if person else context
 
-    def _check_person(self, context: RequestContext) -> None:
-        if self.rule.signed_in and context.person is None:
-            why, page = "sign in first", f"{context.settings.base}/tokens"
-            if self.scope and "authorization" in context.request.headers:
-                why = (
-                    f"this API token is unknown or has expired: make a new one on the page {page}"
-                )
-            elif self.scope:
-                why = f"no API token was sent: make one on the page {page}"
-            wanted = {"www-authenticate": "Bearer"} if self.scope else {}  # RFC 9110, 15.5.2
-            raise RequestRefused(401, why, wanted)
-        if context.person:
-            rates = context.service.rates if context.token else context.service.page_rates
-            context.require_rate(rates, context.person.id, "requests")
-        if context.token and context.token.scope not in (self.scope, "all"):
-            raise RequestRefused(
-                403, f"the token's scope is {context.token.scope!r}, not {self.scope!r}"
-            )
-        if self.rule.admins and not (context.person and context.person.is_admin):
-            raise RequestRefused(403, f"this is for {self.rule.name}")
-
     async def _with_form(self, context: RequestContext) -> RequestContext:
         """Read a form, which must be of a page of ours."""
         request, most = context.request, self.most
@@ -179,9 +173,8 @@ class Guard:
                 raise RequestRefused(403, "the form comes from another site")
         form = await request.form(max_files=most.files, max_fields=most.fields)
         if most.needs_token and context.session and form.get(FORM_TOKEN) != context.form_token:
-            raise RequestRefused(
-                403, "the page is too old: open it again, and send the form once more"
-            )
+            why = "the page is too old: open it again, and send the form once more"
+            raise RequestRefused(403, why)
         return replace(context, form=form)
 
 
@@ -239,13 +232,10 @@ def require_rules(app: FastAPI) -> None:
     """See that every route has a rule, and that all its path names is looked up."""
     for route in app.routes:
         if not isinstance(route, APIRoute) or (guard := guard_of(route)) is None:
-            raise RuntimeError(
-                f"the route {getattr(route, 'path', route)} does not say who may use it"
-            )
+            why = f"the route {getattr(route, 'path', route)} does not say who may use it"
+            raise RuntimeError(why)
         rule, names = guard.rule, set(route.param_convertors)
-        if unknown := request_context.find_unknown(names):
-            raise RuntimeError(f"{route.path}: nobody looks up {', '.join(sorted(unknown))}")
+        if wrong := request_context.explain_names(names):
+            raise RuntimeError(f"{route.path}: {wrong}")
         if ("course" in names) is not bool(rule.roles) or (rule.owns and "suite" not in names):
             raise RuntimeError(f"{route.path}: the rule {rule.name!r} does not fit its path")
-        if missing := request_context.find_missing(names):
-            raise RuntimeError(f"{route.path}: names no {', '.join(sorted(missing))}")

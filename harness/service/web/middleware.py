@@ -1,6 +1,7 @@
 """Middleware of every request: hosts, headers, HEAD, the log, and refusals."""
 
 import asyncio
+import contextlib
 import errno
 import re
 import secrets
@@ -63,8 +64,7 @@ class OwnHosts:
             await self._app(scope, receive, send)
             return
         why = (
-            f"this service is not known by that name, its address is"
-            f" {self._base.geturl()}:"
+            f"this service is not known by that name, its address is {self._base.geturl()}:"
             " open it there, or let its operator add the name (serve --allowed-host)"
         )
         await answer(Request(scope), 400, why)(scope, receive, send)
@@ -216,20 +216,6 @@ class RequestLog:
 API = "/api/"
 _FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk
 _NOT_TAKEN = (409, 422)  # a form may be sent again after a change
-# What a page is headed by; the API has the names that HTTP gives.
-_HEADINGS = {
-    401: "Sign in first",
-    403: "You may not do this",
-    404: "Not found",
-    405: "Not found",
-    409: "Not now",
-    410: "No longer there",
-    413: "Too large",
-    422: "Not done",
-    429: "Too many requests",
-    500: "The service failed",
-    503: "Try again in a minute",
-}
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -258,28 +244,20 @@ def answer(
     if request.url.path.startswith(API):
         return request_context.respond(status, reason, headers)
     context = getattr(request.state, "context", RequestContext(request.app.state.service, request))
-    if status in _NOT_TAKEN and (shown := _show_form(request, replace(context, why=reason))):
-        shown.status_code = status
-        return shown
-    title = _HEADINGS.get(status, "Not done")
+    route = request.scope.get("route")
+    guard = guard_of(route) if isinstance(route, APIRoute) else None
+    if status in _NOT_TAKEN and guard and guard.most.page:  # the page with the form
+        # It is not there if what it is about was removed meanwhile.
+        with contextlib.suppress(UsageError, RequestRefused):
+            shown = guard.most.page(replace(context, why=reason))
+            shown.status_code = status
+            return shown
     # The page of ours from which a form was sent; empty if it is not known.
     former = urlsplit(request.headers.get("referer", ""))
     is_ours = former.netloc == request.headers.get("host") and former.scheme in ("http", "https")
     is_page = former.path.startswith("/") and not former.path.startswith("//")
     back = former.path if request.method == "POST" and is_ours and is_page else ""
-    return rendering.page(
-        context, "trouble.html", [(title, "")], status, title=title, why=reason, back=back
-    )
-
-
-def _show_form(request: Request, context: RequestContext) -> Response | None:
-    """Return the page with the form that was sent; None if it is not known, or there no longer."""
-    route = request.scope.get("route")
-    guard = guard_of(route) if isinstance(route, APIRoute) else None
-    try:
-        return guard.most.page(context) if guard and guard.most.page else None
-    except (UsageError, RequestRefused):  # what it is about was removed meanwhile
-        return None
+    return rendering.page(context, "trouble.html", status, code=status, why=reason, back=back)
 
 
 def _answer_refusal(request: Request, error: RequestRefused) -> Response:
@@ -302,10 +280,8 @@ def _http(request: Request, error: HTTPException) -> Response:
         there = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
         methods = {method for one in there for method in one.methods or ()}
         allowed = ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))
-        why, headers = (
-            f"method: found {request.method}, expected one of {allowed}",
-            {"allow": allowed},
-        )
+        why = f"method: found {request.method}, expected one of {allowed}"
+        headers = {"allow": allowed}
     if status == 400:
         why = f"what was sent cannot be read ({why.rstrip('.')}): send it once more"
     if status == 404 or (status == 405 and is_page):
@@ -325,9 +301,8 @@ def _system(request: Request, error: OSError) -> Response:
     settings = request.app.state.service.settings
     told = f"cannot write into {settings.data}: {error.strerror}"
     monitoring.warn(settings, told, request=request.state.request)
-    return answer(
-        request, 503, "the disk of the service is full, so this was not kept: tell its operator"
-    )
+    why = "the disk of the service is full, so this was not kept: tell its operator"
+    return answer(request, 503, why)
 
 
 def _fault(request: Request, error: Exception) -> Response:
@@ -335,6 +310,5 @@ def _fault(request: Request, error: Exception) -> Response:
     named = request.state.request
     told = "".join(traceback.format_exception(error))
     monitoring.warn(request.app.state.service.settings, told, request=named)
-    return answer(
-        request, 500, f"that is the service's own fault; it has been written down as {named}"
-    )
+    why = f"that is the service's own fault; it has been written down as {named}"
+    return answer(request, 500, why)

@@ -1,8 +1,10 @@
-"""Rendering of pages: templates with the look and parts of the reports, and forms beside."""
+"""Answers with a page or a file: templates with the look of the reports, forms, downloads."""
 
+import datetime
 import hashlib
-import json
-from collections.abc import Iterable
+import mimetypes
+import re
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -14,19 +16,18 @@ from markupsafe import Markup
 
 from harness.grading.records import decimal
 from harness.history import plots
-from harness.report.html import parts
-from harness.report.html.board_drawing import DEFINITIONS
+from harness.report.board_evidence import Evidence
+from harness.report.html import board_drawing, parts
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.html.templates import make_environment
 from harness.service import local_times
-from harness.service.courses import submissions
-from harness.service.courses.gradings import format_counting_mark
-from harness.service.web.access import FORM_TOKEN, STAFF_ONLY, TEACHERS, Rule
-from harness.service.web.request_context import RequestContext, RequestRefused
+from harness.service.courses import gradings, staff, submissions
+from harness.service.records import RIGHTS
+from harness.service.web.access import FORM_TOKEN
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
-Crumbs = Iterable[tuple[str, str]]  # names and addresses; the last one is the page itself
 _ROOM = Path(__file__).parent
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
 # What a browser may load for a page of ours: nothing from elsewhere, no script in the page and no
@@ -37,25 +38,6 @@ POLICY = (
     " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
     f" {FRAMES}"
 )
-# htmx runs no text as a script and adds no style: the policy would not let it. What is refused is
-# said at the top of the page, and the page stays.
-_HTMX = {
-    "includeIndicatorStyles": False,
-    "allowEval": False,
-    "allowScriptTags": False,
-    "historyCacheSize": 0,
-    "responseHandling": [
-        {"code": "[23]..", "swap": True},
-        {
-            "code": "[45]..",
-            "swap": True,
-            "error": True,
-            "target": "#problem",
-            "select": "#why",
-            "swapOverride": "innerHTML show:window:top",
-        },
-    ],
-}
 
 
 @cache
@@ -82,69 +64,48 @@ def digest(name: str) -> str:
 @cache
 def _environment() -> Environment:
     made = make_environment(FileSystemLoader(_ROOM / "templates"), has_layout=False)
+    token = Markup('<input type="hidden" name="{}" value="{}">')
     made.filters |= {
         "moment": local_times.describe_moment,
+        "day": local_times.describe_day,
+        "distance": lambda time: local_times.describe_distance(time, datetime.datetime.now()),
         "stamp": local_times.describe_stamp,
         "bytes": size,
         "local": local_times.describe_date,
         "field": local_times.to_field,
         "seconds": local_times.read_seconds,
         "begun": begin_sentence,
-        "given": format_counting_mark,
+        "board": lambda found: board_drawing.board(found.diagram(), Evidence()),
+        "given": gradings.format_counting_mark,
         "points": decimal,
         "exactly": exactly,
         "number_of": number_of,
     }
     made.globals |= {
         "parts": parts.shared_pieces(),
-        "token": _token,
-        "definitions": DEFINITIONS,
+        "token": lambda context: token.format(FORM_TOKEN, context.form_token),
+        "definitions": board_drawing.DEFINITIONS,
         "version": __version__,
-        "htmx": json.dumps(_HTMX),
         "zone": local_times.name_zone,
+        "roles": staff.ROLES,
+        "rights": RIGHTS,
         "typed": typed,
-        "reason": explain_form,
+        "untaken": is_untaken,
+        "trail": trail,
         "file": lambda name: f"/static/{name}?{digest(name)}",
     }
     return made
 
 
-def _token(context: RequestContext) -> Markup:
-    field = Markup('<input type="hidden" name="{}" value="{}">')
-    return field.format(FORM_TOKEN, context.form_token)
-
-
-# What the fields of a form are called on pages, by their names.
-_LABELS = {
-    "opens": "Opens",
-    "deadline": "Deadline",
-    "closes": "Closed after",
-    "deduction": "Late penalty",
-    "grace": "Grace period",
-    "title": "Title",
-    "name": "Name",
-    "email": "Mail address",
-    "days": "Days",
-    "points": "Points",
-    "reason": "Reason",
-}
-
-
-def explain_form(context: RequestContext, action: str = "") -> str:
-    """Return why a form was not taken, as a sentence; "" if it was, or is another one.
-
-    ``action``: where the form is sent; "" for any.
-    """
-    if not context.why or (action and unquote(action) != unquote(context.request.url.path)):
-        return ""
-    name, colon, rest = context.why.partition(":")
-    why = f"{_LABELS.get(name, name)}{colon}{rest}"
-    return begin_sentence(why if why.endswith(".") else f"{why}.")
+def is_untaken(context: RequestContext, action: str = "") -> bool:
+    """Whether a form was not taken; ``action``: where it is sent, "" for any."""
+    is_it = not action or unquote(action) == unquote(context.request.url.path)
+    return bool(context.why) and is_it
 
 
 def typed(context: RequestContext, action: str, name: str, given: str = "") -> str:
     """Return what a field shows: what was typed if the form was not taken, else ``given``."""
-    return context.field(name) if explain_form(context, action) else given
+    return context.field(name) if is_untaken(context, action) else given
 
 
 def exactly(points: Fraction) -> str:
@@ -153,48 +114,20 @@ def exactly(points: Fraction) -> str:
     return written if Fraction(written) == points else str(points)
 
 
-def page(
-    context: RequestContext,
-    template: str,
-    crumbs: Crumbs = (),
-    status: int = 200,
-    **values: object,
-) -> Response:
+def page(context: RequestContext, template: str, status: int = 200, **values: object) -> Response:
     """Return a page made of a template, which is given ``context`` and the values."""
-    trail = [("Courses", "/courses"), *crumbs] if context.person else [*crumbs]
     made = _environment().get_template(template)
-    text = made.render(context=context, crumbs=trail, menu=_course_menu(context), **values)
-    return HTMLResponse(text, status)
+    return HTMLResponse(made.render(context=context, **values), status)
 
 
-def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
-    """Return the way to a page of an assignment."""
-    own = (context.assigned.title, context.assignment_page)
-    more = [(last, "")] if last else []
-    return [(context.course.title, context.course_page), own, *more]
-
-
-# What each page of the side menu is called, its address below the course, and who may see it.
-COURSE_MENU: list[tuple[str, str, Rule]] = [
-    ("Assignments", "", STAFF_ONLY),
-    ("Students", "/students", STAFF_ONLY),
-    ("Staff", "/staff", STAFF_ONLY),
-    ("Settings", "/settings", TEACHERS),
-    ("Moodle, Canvas", "/lti", STAFF_ONLY),
-]
-
-
-def _course_menu(context: RequestContext) -> list[tuple[str, str, bool]]:
-    """Return a label, an address and whether it is the current one, for each page of the menu.
-
-    What is no page of the menu belongs to the page whose address its own begins with.
-    """
-    if "course" not in context.named:
-        return []
-    base, path = context.course_page, f"{context.request.url.path}/"
-    shown = [(label, base + end) for label, end, rule in COURSE_MENU if rule.allows(context)]
-    current = max((one for _, one in shown if path.startswith(f"{one}/")), key=len, default="")
-    return [(label, address, address == current) for label, address in shown]
+def trail(context: RequestContext) -> list[tuple[str, str]]:
+    """Return names and pages of what the path names: a course, an assignment of it, a suite."""
+    found = [(context.course.title, context.course_page)] if "course" in context.named else []
+    if "assigned" in context.named:
+        found.append((context.assigned.title, context.assignment_page))
+    if "suite" in context.named:
+        found += [("Test suites", "/suites"), (context.suite.title, context.suite_page)]
+    return found
 
 
 def size(count: int) -> str:
@@ -202,18 +135,16 @@ def size(count: int) -> str:
     return f"{count:,} bytes" if count < 10_000 else f"{count / 1000:,.0f} kB"
 
 
-# --- Files that a browser saves and never shows --------------------------------------------------
+# --- Files: saved by a browser and never shown, unless it is a page that the harness wrote -------
 
 BYTES = "application/octet-stream"
+_POLICY = re.compile(rb'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
 def attachment(name: str, data: bytes, kind: str = BYTES) -> Response:
     """Return a file that a browser saves and never shows. ``name``: of our own choice."""
-    return Response(data, media_type=kind, headers=_save_as(name))
-
-
-def _save_as(name: str) -> dict[str, str]:
-    return {"content-disposition": f'attachment; filename="{name}"'}
+    saved = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type=kind, headers=saved)
 
 
 def send_submission(context: RequestContext) -> FileResponse:
@@ -221,4 +152,20 @@ def send_submission(context: RequestContext) -> FileResponse:
     if submissions.is_pruned(context.service.store, context.upload):
         raise RequestRefused(410, "the file is no longer kept")
     path = context.service.store.path(context.upload.sha256)
-    return FileResponse(path, media_type=BYTES, headers=_save_as(f"{context.upload.id}.archive"))
+    return FileResponse(path, media_type=BYTES, filename=f"{context.upload.id}.archive")
+
+
+def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> Response:
+    """Return a file that the harness wrote: a page to be read, all else to be saved.
+
+    ``update``: makes the page that is shown of the one that was written.
+    """
+    path = require_found(gradings.path_of_file(folder, name), "there is no such file")
+    data = path.read_bytes()
+    if path.suffix != ".html":
+        kind = mimetypes.guess_type(path.name)[0] or BYTES
+        return attachment(re.sub(r"[^\w.-]", "_", path.name, flags=re.ASCII), data, kind)
+    policy = _POLICY.search(data)
+    own = policy[1].decode() if policy else "default-src 'none'"
+    headers = {"content-security-policy": f"{own}; frame-ancestors 'none'"}
+    return Response(update(data.decode()), media_type="text/html; charset=utf-8", headers=headers)

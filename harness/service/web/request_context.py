@@ -2,7 +2,7 @@
 
 import dataclasses
 import http
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -272,18 +272,15 @@ def look_up(db: Connection, context: RequestContext, named: Mapping[str, str]) -
     return context
 
 
-def find_unknown(names: Iterable[str]) -> set[str]:
-    """Return the parts of a path that nobody looks up, and that need it."""
-    return {*names} - FREE - {*_PARTS}
+def explain_names(names: set[str]) -> str:
+    """Return what is wrong with the names of the parts of a path, or "".
 
-
-def find_missing(names: Iterable[str]) -> set[str]:
-    """Return the parts that a path with these lacks: the others are looked up within them."""
-    found: set[str] = set()
-    for name in names:
-        while name in _PARTS and (name := _PARTS[name].within):
-            found.add(name)
-    return found - {*names}
+    Each is looked up, or need not be; some are looked up within others, which must be there, too.
+    """
+    if unknown := names - FREE - {*_PARTS}:
+        return f"nobody looks up {', '.join(sorted(unknown))}"
+    missing = {_PARTS[name].within for name in names & {*_PARTS}} - names - {""}
+    return f"names no {', '.join(sorted(missing))}" if missing else ""
 
 
 # --- Problems (RFC 9457): what the API answers instead of what was asked for ---------------------

@@ -14,15 +14,6 @@ from harness.service.settings import Settings
 from harness.service.storage import queue, uploads
 from harness.service.storage.database import Database
 
-
-def open_provider(settings: Settings) -> oidc.Provider | None:
-    """Return the provider of the settings, None if there is none; raises as :func:`oidc.check`."""
-    if not settings.oidc:
-        return None
-    oidc.check(settings)
-    return oidc.Provider(settings)
-
-
 # --- How often somebody may ask, and how much at a time ------------------------------------------
 # A bucket for each person is filled as time goes by; requests under way are counted by person.
 
@@ -151,44 +142,29 @@ class LiveLooks:
             return found.get(upload, Look())
 
 
-# --- What all requests of a process share --------------------------------------------------------
-
 _AT_A_TIME = 4  # of one person
 _ASKED = 30  # links that may be asked for in a minute from one address, maybe of a whole campus
 
 
-class Service(NamedTuple):
-    """A service that is open."""
+class Service:
+    """A service that is open: what all requests of a process share."""
 
-    settings: Settings
-    database: Database
-    store: Store
-    rates: Rates
-    requests: Counter
-    provider: oidc.Provider | None  # by which people may sign in
-    under_way: RequestsUnderWay  # requests with a body
-    asking: Rates  # for links: by addresses of the network
-    page_rates: Rates  # by people, as the other ones
-    watching: RequestsUnderWay  # pages that tell what is judged
-    live: LiveLooks  # what these tell
+    def __init__(self, settings: Settings, how: Callable[[Settings], Database] = Database) -> None:
+        """Open the store and the database, which is opened by ``how`` and raises as that.
 
-    @classmethod
-    def open(cls, settings: Settings, how: Callable[[Settings], Database] = Database) -> "Service":
-        """Open the store and the database, which is opened by ``how`` and raises as that."""
-        database = how(settings)
-        return cls(
-            settings,
-            database,
-            Store(settings.originals),
-            Rates(settings.rate),
-            Counter(),
-            open_provider(settings),
-            RequestsUnderWay(_AT_A_TIME),
-            Rates(_ASKED),
-            Rates(settings.page_rate),
-            RequestsUnderWay(settings.streams),
-            LiveLooks(database),
-        )
+        Raises as :func:`oidc.check`, too.
+        """
+        self.settings = settings
+        self.database = how(settings)
+        self.store = Store(settings.originals)
+        self.rates = Rates(settings.rate)  # by people, with an API token
+        self.requests = Counter()
+        self.provider = oidc.Provider(settings) if settings.oidc else None  # of sign-in
+        self.under_way = RequestsUnderWay(_AT_A_TIME)  # requests with a body
+        self.asking = Rates(_ASKED)  # for links: by addresses of the network
+        self.page_rates = Rates(settings.page_rate)  # by people, as the other ones
+        self.watching = RequestsUnderWay(settings.streams)  # pages that tell what is judged
+        self.live = LiveLooks(self.database)  # what these tell
 
     def close(self) -> None:
         """Close what was opened."""

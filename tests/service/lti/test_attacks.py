@@ -311,7 +311,7 @@ def test_services_of_a_launch_are_asked_at_the_platforms_origins_alone(
     service, campus, open_course
 ):
     """A platform cannot let this service ask another one (SSRF)."""
-    from harness.service.lti import members
+    from harness.service.lti import linked_courses
 
     open_course()
     evil = {
@@ -323,7 +323,7 @@ def test_services_of_a_launch_are_asked_at_the_platforms_origins_alone(
     campus.asked.clear()
     with service.database.reading() as db:
         (link,) = LINKS.all(db)
-    assert members.synchronize_next(service.settings, service.database)
+    assert linked_courses.synchronize_next(service.settings, service.database)
     assert "GET /latest" not in campus.asked
     with service.database.reading() as db:
         (link,) = LINKS.all(db)

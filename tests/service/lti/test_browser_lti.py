@@ -17,7 +17,7 @@ import uvicorn
 from playwright.sync_api import sync_playwright
 
 from harness.service.app import guard_application
-from harness.service.lti import connection, launch_pages, platforms, scores
+from harness.service.lti import connection, launch_pages, linked_courses, platforms
 from harness.service.records import Platform
 from tests.harness import small_class
 from tests.service.lti.campus import LEARNER, TEACHER, Campus
@@ -184,7 +184,7 @@ def test_from_the_platforms_page_to_the_mark_in_its_gradebook(
         ada = Person(browser, campus, "ada", [LEARNER], keeps_cookies=keeps)
         hand_in(service, ada.open(**opened), tmp_path / "right.tgz")
         release(service, tess, opened)
-        while scores.deliver_next(service.settings, service.database):
+        while linked_courses.deliver_next_score(service.settings, service.database):
             pass
         ada.page.goto(f"{campus.base}/gradebook")
         assert ada.page.inner_text("body") == "ada: 4 of 5"

@@ -8,7 +8,7 @@ import pytest
 
 from harness import cli
 from harness.errors import HarnessError, UsageError
-from harness.service.lti import connection, members, platforms, scores
+from harness.service.lti import connection, linked_courses, platforms
 from harness.service.storage import courses
 from harness.service.storage.database import Database
 from harness.service.storage.lti import LINES, LINKS, PLATFORMS, SCORES
@@ -36,7 +36,7 @@ def answer_of(page):
 
 def deliver(service):
     count = 0
-    while scores.deliver_next(service.settings, service.database):
+    while linked_courses.deliver_next_score(service.settings, service.database):
         count += 1
     return count
 
@@ -112,7 +112,7 @@ def person(name, role=LEARNER, **more):
 def synchronize(service):
     with service.database.changing() as db:
         LINKS.change(db, {"due": 0.0, "tries": 0})
-    assert members.synchronize_next(service.settings, service.database)
+    assert linked_courses.synchronize_next(service.settings, service.database)
     with service.database.reading() as db:
         (link,) = LINKS.all(db)
         found = courses.MEMBERS.all(db, "name", course=link.course)

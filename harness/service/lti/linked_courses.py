@@ -1,31 +1,38 @@
-"""Members of a course that a platform opens: by its launches, and by its list of members.
+"""Courses that a platform opens: their members come from there, released marks go back.
 
-Everybody from a platform is a person of one course alone: a launch opens no other course, and
-takes over nobody who was here before, whatever name, number or mail address the platform tells.
+Members come by launches, and by the platform's list of them. Everybody from a platform is a person
+of one course alone: a launch opens no other course, and takes over nobody who was here before,
+whatever name, number or mail address the platform tells.
 """
 
+import datetime
+import json
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import Connection
 
 from harness.errors import HarnessError, UsageError
 from harness.grading.ingest.names import safe
-from harness.grading.records import Student
+from harness.grading.records import Marks, Student, counting_mark
 from harness.service import monitoring, records
 from harness.service.courses import making, roster
+from harness.service.courses.gradings import as_given
 from harness.service.courses.roster_files import ListedStudent, RosterFile
 from harness.service.lti import connection
 from harness.service.lti.connection import PlatformClient, PlatformError, PlatformService
 from harness.service.lti.messages import Launch, PlatformPerson, as_line
+from harness.service.lti.platforms import with_query
 from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, TEACHER, CourseLink, Member, Person, Platform
 from harness.service.settings import Settings
-from harness.service.storage import courses, lti, outgoing, people
+from harness.service.storage import courses, lti, outgoing, people, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.service.storage.tables import new_id
+from harness.work import canonical_json
 
 _DAY = 86400.0  # seconds between two readings
 _LATER = 6 * 3600.0  # seconds before another try at most
@@ -56,9 +63,8 @@ def link_course(
     else:
         course, person = code["course"], code["person"]
         if not courses.MEMBERS.find(act.db, course=course, person=person, role=TEACHER):
-            raise UsageError(
-                "who made this code does not teach the course any more: make a new code"
-            )
+            why = "who made this code does not teach the course any more: make a new code"
+            raise UsageError(why)
     courses.lock_course(act.db, course)
     if find_link(act.db, platform, launch):
         raise UsageError("this course is linked by now: open it again")
@@ -113,7 +119,9 @@ def _take(
                 key = f"{key}-{member.person[:8]}"
             values = {"role": FORMER, "roster_id": line.roster_id, "key": key}
             _change_role(act, member, STUDENT, values)
-        if member is None or not _is_same(member, one, line):
+        is_in_group = member and (line.team is None or member.team_name == line.group)
+        is_known = member and member.role == STUDENT and member.name == (one.name or member.name)
+        if not (is_known and is_in_group):
             students[one.subject] = line
     if not students:
         return ()
@@ -138,11 +146,6 @@ def _roster_line(link: CourseLink, person: PlatformPerson, groups: Groups) -> Li
         bool(person.name),
         group,
     )
-
-
-def _is_same(member: Member, person: PlatformPerson, line: ListedStudent) -> bool:
-    is_in_group = line.team is None or member.team_name == line.group
-    return member.role == STUDENT and member.name == (person.name or member.name) and is_in_group
 
 
 def _take_staff(
@@ -203,27 +206,24 @@ def _synchronize(settings: Settings, database: Database, link: CourseLink) -> di
             raise PlatformError(f"{title} lists nobody in this course: nothing was changed")
         with database.acting() as act:
             courses.lock_course(act.db, link.course)
-            remarks = _take(act, link, listed.values(), groups)
-            remarks = (*remarks, *_remove_others(act, link, {*listed}))
+            remarks = [*_take(act, link, listed.values(), groups)]
+            for user in lti.USERS.all(act.db, link=link.id):  # who is not in the list any more
+                who = {"course": link.course, "person": user.person}
+                member = courses.MEMBERS.find(act.db, **who)
+                if user.subject in listed or member is None or member.role == FORMER:
+                    continue
+                if member.role == STUDENT:
+                    roster.remove(act, link.course, member.key)
+                else:
+                    courses.MEMBERS.remove(act.db, **who)
+                    act.note(f"{member.role} removed", link.course, **{member.role: user.person})
+                gone = "was removed: no longer in the course of the platform."
+                remarks.append(f"{member.name} {gone}")
     except HarnessError as error:
         monitoring.warn(settings, f"LTI: the members of {link.title!r}: {error}")
         return {"trouble": str(error)}
     now, done = time.time(), {"trouble": "", "remarks": "\n".join(remarks)}
     return {**done, "tries": 0, "due": now + _DAY, "synced": now}
-
-
-def _remove_others(act: AuditedTransaction, link: CourseLink, subjects: set[str]) -> Iterator[str]:
-    """Remove from a course who is from the platform, and not in its list any more."""
-    for user in lti.USERS.all(act.db, link=link.id):
-        member = courses.MEMBERS.find(act.db, course=link.course, person=user.person)
-        if user.subject in subjects or member is None or member.role == FORMER:
-            continue
-        if member.role == STUDENT:
-            roster.remove(act, link.course, member.key)
-        else:
-            courses.MEMBERS.remove(act.db, course=link.course, person=user.person)
-            act.note(f"{member.role} removed", link.course, **{member.role: user.person})
-        yield f"{member.name} was removed: no longer in the course of the platform."
 
 
 def _pages(
@@ -242,3 +242,116 @@ def _pages(
         if not (address := answer.next):
             return
     raise PlatformError(f"{title} lists {name} on more than {_MOST_PAGES} pages")
+
+
+# --- released marks go to the platform's gradebook, with comment and link ------------------------
+# What is sent is computed when it is sent, from what the student sees at that time. So nothing
+# goes before the release, and a mark that was given or changed since goes in place of the one
+# before.
+
+_LONGEST = 4000  # characters of a comment
+
+
+def deliver_next_score(settings: Settings, database: Database) -> bool:
+    """Send the next score that is due; False if there is none. Raises as the database."""
+    return outgoing.deliver_next(
+        database, lti.SCORES, lambda row: _deliver(settings, database, row), _LATER
+    )
+
+
+def _deliver(settings: Settings, database: Database, row: records.Score) -> dict[str, object]:
+    done: dict[str, object] = {"state": records.SENT, "trouble": ""}
+    with database.reading() as db:
+        link = lti.LINKS.find(db, id=row.link)
+        assigned = courses.ASSIGNMENTS.find(db, id=row.assignment)
+        platform = lti.PLATFORMS.find(db, id=link.platform) if link else None
+        member = courses.MEMBERS.find(db, course=link.course, key=row.key) if link else None
+        user = lti.USERS.find(db, link=row.link, person=member.person) if member else None
+        line = lti.LINES.find(db, link=row.link, assignment=row.assignment)
+        score = _compose(db, settings, assigned, row) if assigned else None
+    if not (link and assigned and platform and user and line and score):
+        return done  # there is nothing that the student may see
+    score = {"userId": user.subject, **score}
+    content = json.dumps(score, sort_keys=True)
+    if content == row.sent:
+        return done
+    client = PlatformClient(settings, platform)
+    try:
+        column = line.url or _find_column(client, database, link, assigned, score)
+        parts = urlsplit(column)  # it may have a query
+        address = parts._replace(path=f"{parts.path.rstrip('/')}/scores").geturl()
+        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+        client.call("POST", address, connection.SCORE, {**score, "timestamp": now})
+    except HarnessError as error:
+        monitoring.warn(settings, f"LTI: a mark for {link.title!r}: {error}")
+        status = error.status if isinstance(error, PlatformError) else 400
+        if status == 404 and link.lines_url:  # the column is gone: it is looked for anew
+            with database.changing() as db:
+                lti.set_line(db, link.id, assigned.id, "")
+        if status in (0, 401, 403, 429) or status >= 500:  # it is away: the others wait, too
+            later = outgoing.next_try(row.tries, _LATER)
+            with database.changing() as db:
+                outgoing.put_off(db, lti.SCORES, later, link=row.link)
+        return {"trouble": str(error)}
+    monitoring.tell(settings, "score sent", assignment=row.assignment, link=row.link)
+    return {**done, "sent": content, "at": time.time()}
+
+
+def _compose(
+    db: Connection, settings: Settings, assignment: records.CourseAssignment, row: records.Score
+) -> dict[str, Any] | None:
+    released = uploads.find_released(db, assignment.id)
+    marked = uploads.mark_of(db, released.id, row.key) if released else None
+    if marked is None:
+        return None
+    own = uploads.overrides(db, assignment.id).get(row.key)
+    found = canonical_json.loads(Marks, marked.marks)
+    counts = counting_mark(found, as_given(own) if own else None)
+    if counts.of <= 0:
+        return None
+    if counts.withheld:  # a mark that was sent before does not stand any more
+        none = {"activityProgress": "Completed", "gradingProgress": "Pending"}
+        return none if row.sent else None
+    place = f"{settings.base}/courses/{assignment.course}/assignments/{assignment.id}/mark"
+    said = [one.text for one in uploads.comments(db, assignment.id, [row.key])]
+    note = [counts.note] if counts.note else []
+    text = "\n".join([f"{counts}.", *note, *said, f"Feedback: {place}"])
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST - len(place) - 20]}…\nFeedback: {place}"
+    return {
+        "scoreGiven": float(counts.total),
+        "scoreMaximum": float(counts.of),
+        "comment": text,
+        "activityProgress": "Completed",
+        "gradingProgress": "FullyGraded",
+    }
+
+
+def _find_column(
+    client: PlatformClient,
+    database: Database,
+    link: CourseLink,
+    assigned: records.CourseAssignment,
+    score: dict[str, Any],
+) -> str:
+    """Return the column of an assignment, which the platform is asked for, and then makes."""
+    lines, title = link.lines_url, client.platform.title
+    if not lines:
+        raise PlatformError(
+            f"{title} has not told a column of its gradebook: open the assignment there once",
+            status=400,
+        )
+    query = with_query(lines, {"resource_id": assigned.id})
+    known = client.call("GET", query, connection.LINES).value
+    rows = [connection.as_dict(line) for line in known] if isinstance(known, list) else []
+    made = next((line for line in rows if line.get("resourceId") == assigned.id), None)
+    if made is None:
+        most = score.get("scoreMaximum", 1.0)
+        body = {"scoreMaximum": most, "label": assigned.title, "resourceId": assigned.id}
+        made = connection.as_dict(client.call("POST", lines, connection.LINE, body).value)
+    found = made.get("id")
+    if not isinstance(found, str) or not client.platform.has(found):
+        raise PlatformError(f"{title} did not tell its column", status=400)
+    with database.changing() as db:
+        lti.set_line(db, link.id, assigned.id, found)
+    return found
