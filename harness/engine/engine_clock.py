@@ -227,8 +227,7 @@ class EngineClock:
         if self._deadline < NEVER and at - self._looked >= pause:
             self.look()
             at = monotonic()
-        own = at - self._lost
-        return own, own - self._forgiven
+        return at - self._lost, at - self._lost - self._forgiven
 
     def wait_until(self, deadline: float) -> None:
         """Begin to wait for something; ``deadline``: of :meth:`now`."""
@@ -293,7 +292,12 @@ class EngineClock:
         pids = self._processes()
         self._seen = self._seen or bool(pids) or begun > self._born + _UNSEEN
         before, self._threads = self._threads, look(pids, self._threads)
-        self._count(use(before, self._threads, seconds), seconds, self._still(seconds - slept))
+        usage = use(before, self._threads, seconds)
+        # For how long the harness stood still, of the seconds in which it meant not to.
+        ours, self._ours = self._ours, _ours()
+        assert self._ours is not None
+        late = seconds - slept - sum(self._ours) + sum(ours)
+        self._count(usage, seconds, min(late, seconds - slept) if late > _LATE else 0.0)
         self._pause = max(LOOK, _COST * (monotonic() - begun))
 
     def _count(self, usage: Use, seconds: float, standstill: float) -> None:
@@ -311,14 +315,6 @@ class EngineClock:
         self._forgiven += computed - computed / beside
         self.computed += computed
         self._ends += standstill
-
-    def _still(self, seconds: float) -> float:
-        """Return for how long the harness stood still, of the seconds in which it meant not to."""
-        before, self._ours = self._ours, _ours()
-        assert before is not None
-        assert self._ours is not None
-        late = seconds - sum(self._ours) + sum(before)
-        return min(late, seconds) if late > _LATE else 0.0
 
 
 def _ours() -> tuple[float, float] | None:

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from harness import signals
-from harness.engine.plain_engine import PlainEngine
 from harness.errors import EngineError, UsageError
 from harness.file_system import join_path
 from harness.processes import read
@@ -30,6 +29,8 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import IO, Any
+
+    from harness.engine.spawn import PlainEngine
 
 # Debian keeps its engines (gnugo) where root's PATH does not look.
 GAME_FOLDERS = ("/usr/games", "/usr/local/games")
@@ -169,10 +170,14 @@ class PlainLauncher:
     def start(self, words: list[str], folder: str, output: int | None = None) -> PlainEngine:
         """Start a program; see :class:`Launcher`."""
         path = find_program(words[0])
+        from harness.engine import spawn  # which needs the C library of a Unix
+
+        make = spawn.PlainEngine if hasattr(os, "pidfd_open") else spawn.WatchedEngine
+        ours = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
         self._known = frozenset(children())
         with lock:  # or another thread takes it for what its own engine left
             try:
-                process = _start([path, *words[1:]], folder, output, self._variables)
+                process = make([path, *words[1:]], folder, output, {**ours, **self._variables})
             except OSError as error:
                 failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
                 raise EngineError(failure) from None
@@ -194,18 +199,6 @@ class PlainLauncher:
         engine.collect()
         engines.discard(engine.pid)
         return left
-
-
-def _start(
-    words: list[str], folder: str, output: int | None, more: Mapping[str, str]
-) -> PlainEngine:
-    variables = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
-    variables |= more
-    if hasattr(os, "pidfd_open"):
-        return PlainEngine(words, folder, output, variables)
-    from harness.engine.plain_engine import WatchedEngine
-
-    return WatchedEngine(words, folder, output, variables)
 
 
 def describe_end(status: int) -> str:
