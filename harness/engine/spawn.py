@@ -202,11 +202,7 @@ class PlainEngine:
     """A process of our own: a :class:`~harness.engine.launch.StartedEngine`."""
 
     def __init__(
-        self,
-        words: list[str],
-        folder: str,
-        output: int | None,
-        variables: Mapping[str, str],
+        self, words: list[str], folder: str, output: int | None, variables: Mapping[str, str]
     ) -> None:
         """Start it with ``variables``; :class:`OSError` if that cannot be done."""
         self.stdin: IO[bytes] | None
@@ -266,11 +262,7 @@ class WatchedEngine(PlainEngine):
     """
 
     def __init__(
-        self,
-        words: list[str],
-        folder: str,
-        output: int | None,
-        variables: Mapping[str, str],
+        self, words: list[str], folder: str, output: int | None, variables: Mapping[str, str]
     ) -> None:
         """Start it with ``variables``; :class:`OSError` if that cannot be done."""
         import subprocess

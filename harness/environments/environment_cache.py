@@ -68,8 +68,7 @@ def find(name: str) -> Stored | None:
 
 def all_of_them() -> list[Stored]:
     """Return all environments, by name."""
-    folders = sorted(root().glob("python*/"))
-    return [found for found in map(_read, folders) if found]
+    return [found for found in map(_read, sorted(root().glob("python*/"))) if found]
 
 
 def _read(folder: Path) -> Stored | None:
@@ -254,12 +253,22 @@ def build(
         UsageError: it cannot be made; has the last words of the tool.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
+    python = str(folder / "bin" / "python3")
     if uv := shutil.which("uv"):
         _run([uv, "venv", "--quiet", "--no-project", "--python", base.program, str(folder)])
-        python = str(folder / "bin" / "python3")
         tool = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python]
     else:
-        tool = _with_pip(folder, base)
+        _run([base.program, "-I", "-m", "venv", "--without-pip", str(folder)])
+        # Try our own pip first: Debian's Python has none, and old ones know little.
+        tool = [sys.executable, "-m", "pip", "--python", python]
+        if not _works([*tool, "--version"]):
+            if not _works([python, "-I", "-m", "ensurepip"]):
+                short = ".".join(base.version.split(".")[:2])
+                raise UsageError(
+                    f"there is no pip for {base.program}: install uv, or python{short}-venv"
+                )
+            tool = [python, "-I", "-m", "pip"]
+        tool += ["install", "--quiet", "--no-input", "--disable-pip-version-check"]
     if environment.requirements.strip():
         written = folder / "requirements.txt"
         written.write_text(environment.requirements, encoding="utf-8")
@@ -267,24 +276,6 @@ def build(
         _run([*tool, "-r", "-" if uv else str(written)], base_folder, environment.requirements)
     built = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return Stored(folder, base.version, environment.requirements, built, "uv" if uv else "pip")
-
-
-def _with_pip(folder: Path, base: Interpreter) -> list[str]:
-    """Make an empty environment; return the command that installs into it.
-
-    The harness's own pip is tried first: Debian's Python has none, and old ones know little.
-    """
-    _run([base.program, "-I", "-m", "venv", "--without-pip", str(folder)])
-    python = str(folder / "bin" / "python3")
-    ours = [sys.executable, "-m", "pip", "--python", python]
-    if not _works([*ours, "--version"]):
-        if not _works([python, "-I", "-m", "ensurepip"]):
-            short = ".".join(base.version.split(".")[:2])
-            raise UsageError(
-                f"there is no pip for {base.program}: install uv, or python{short}-venv"
-            )
-        ours = [python, "-I", "-m", "pip"]
-    return [*ours, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
 
 
 def _works(command: Sequence[str]) -> bool:

@@ -59,20 +59,17 @@ def _link(mount: Mount, _room: WritableSpace) -> None:
 
 
 def _make_scratch(mount: Mount, room: WritableSpace) -> None:
+    """Mount a file system in memory; one for a copy holds so many bytes and files more."""
+    more_bytes, more_files = room.own if mount.kind == MountKind.COPY else (0, 0)
+    size = room.size + more_bytes if room.size else "50%"
+    files = room.files + more_files if room.files else 0
+    options = f"mode=1777,size={size},nr_inodes={files}"
     _make_place(mount.place, folder=True)
-    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room))
-
-
-def _options(room: WritableSpace, extra: tuple[int, int] = (0, 0)) -> str:
-    """Return the options of a file system in memory, with so many bytes and files more."""
-    size = room.size + extra[0] if room.size else "50%"
-    files = room.files + extra[1] if room.files else 0
-    return f"mode=1777,size={size},nr_inodes={files}"
+    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, options)
 
 
 def _make_copy(mount: Mount, room: WritableSpace) -> None:
-    _make_place(mount.place, folder=True)
-    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, room.own))
+    _make_scratch(mount, room)
     left_out = {_OUTSIDE + path for path in mount.left_out}
     for _ in untrusted_folders.copy(_OUTSIDE + mount.source, mount.place, room.owner, left_out):
         pass
@@ -149,8 +146,10 @@ def start(plan: LaunchPlan, streams: Streams, status: int) -> int:
             os.setsid()
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the only one that the server ignores
             _write("/proc/self/oom_score_adj", FIRST_TO_DIE)
-            if own_user_namespace:
-                map_identity(user, group)
+            if own_user_namespace:  # stay who we are in it; a process may map itself alone
+                _write("/proc/self/setgroups", b"deny")
+                _write("/proc/self/uid_map", f"{user} {user} 1".encode())
+                _write("/proc/self/gid_map", f"{group} {group} 1".encode())
             if plan.level == 2:
                 scratch = plan.watched.scratch, plan.watched.scratch_files
                 arrange(plan.mounts, WritableSpace(*scratch, plan.own, plan.identity))
@@ -173,13 +172,6 @@ def start(plan: LaunchPlan, streams: Streams, status: int) -> int:
 def tell(status: int, line: str) -> None:
     """Write one line for the server."""
     os.write(status, line.replace("\n", " ").encode(errors="replace") + b"\n")
-
-
-def map_identity(user: int, group: int) -> None:
-    """Stay who we are inside the new user namespace; a process may map itself alone."""
-    _write("/proc/self/setgroups", b"deny")
-    _write("/proc/self/uid_map", f"{user} {user} 1".encode())
-    _write("/proc/self/gid_map", f"{group} {group} 1".encode())
 
 
 def _become_nobody(identity: int) -> None:

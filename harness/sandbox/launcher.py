@@ -197,7 +197,11 @@ class BoxLauncher:
         """
         if self._identity:
             _refuse_unreadable(engine_view, self.level)
-        engine_view, own = _with_copies(engine_view)
+        # What is too large to be copied for each start stays as it is, and cannot be changed.
+        sizes = {path: untrusted_folders.measure(path) for path in engine_view.copied}
+        made = {path: size for path, size in sizes.items() if size is not None}
+        own = Size(*map(sum, zip(*made.values(), strict=True)))
+        engine_view = engine_view._replace(copied=tuple(made))
         if self.level > 1 or engine_view.writable:
             streams = self._send(self.plan(engine_view, words, own, cpu_seconds, variables))
             return Boxed(self._control, streams, self._server.pid, cpu_seconds)
@@ -317,17 +321,6 @@ def nobody() -> int:
         if any(first <= chosen < first + count for first, _, count in mapped):
             return chosen
     raise SandboxError("no user id is left for engines in this container")
-
-
-def _with_copies(engine_view: view.View) -> tuple[view.View, Size]:
-    """Return the view with the copies that can be made, and what they take together.
-
-    What is too large to be copied for each start stays as it is, and cannot be changed.
-    """
-    sizes = {path: untrusted_folders.measure(path) for path in engine_view.copied}
-    made = {path: size for path, size in sizes.items() if size is not None}
-    own = Size(sum(size.used for size in made.values()), sum(size.files for size in made.values()))
-    return engine_view._replace(copied=tuple(made)), own
 
 
 def _refuse_unreadable(engine_view: view.View, level: int) -> None:

@@ -184,7 +184,7 @@ def _play_levels(
     level_numbers: Sequence[int], attacks: tuple[Attack, ...]
 ) -> Iterator[AttackResult]:
     found: queue.SimpleQueue[AttackResult | BaseException | None] = queue.SimpleQueue()
-    room = memory.available() // (len(level_numbers) * 2 * LIMITS.memory)
+    room = memory.of_machine("MemAvailable:") // (len(level_numbers) * 2 * LIMITS.memory)
     number = min(max(1, min(WORKERS, room)), len(attacks))
     launchers = {
         level: [levels.make_proven(level, LIMITS) for _ in range(number)]
