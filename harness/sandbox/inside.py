@@ -9,19 +9,14 @@ import stat
 from collections.abc import Callable, Iterable
 
 from harness.sandbox import landlock, seccomp, untrusted_folders
-from harness.sandbox.plan import (
-    FIRST_TO_DIE,
-    LaunchPlan,
-    Mount,
-    MountKind,
-    WritableSpace,
-    set_limits,
-)
+from harness.sandbox.plan import FIRST_TO_DIE, LaunchPlan, MountKind, WritableSpace, set_limits
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import NoReturn
+
+    from harness.sandbox.plan import Mount
 
 _BASE = "/tmp"  # any folder that exists everywhere; nobody else sees what we mount on it
 _OUTSIDE = "/.outside"

@@ -20,17 +20,9 @@ from harness.engine.launch import NOTHING_MORE
 from harness.errors import EngineError, SandboxError
 from harness.options import BoxLimits
 from harness.records import Failure, FailureKind
-from harness.sandbox import (
-    bubblewrap,
-    cgroup,
-    landlock,
-    plan,
-    relocating,
-    seccomp,
-    untrusted_folders,
-    view,
-)
+from harness.sandbox import bubblewrap, cgroup, landlock, plan, seccomp, untrusted_folders, view
 from harness.sandbox.plan import BoxEnd, LaunchPlan, MountKind, Watched, WritableSpace
+from harness.sandbox.relocating import bring_files, relocate
 from harness.sandbox.untrusted_folders import Size
 from harness.signals import block_interrupts
 
@@ -205,7 +197,7 @@ class BoxLauncher:
         if self.level > 1 or engine_view.writable:
             streams = self._send(self.plan(engine_view, words, own, cpu_seconds, variables))
             return Boxed(self._control, streams, self._server.pid, cpu_seconds)
-        ground = relocating.relocate(engine_view, tuple(words), self._identity)
+        ground = relocate(engine_view, tuple(words), self._identity)
         try:
             streams = self._send(self.plan(ground.view, ground.words, own, cpu_seconds, variables))
         except BaseException:
@@ -331,7 +323,7 @@ def _refuse_unreadable(engine_view: view.View, level: int) -> None:
     """
     program, copied_folders = engine_view.program, engine_view.copied
     programs = [] if view.is_in_one(program, copied_folders) else [program]
-    copied = relocating.bring_files(engine_view) if level == 1 and not engine_view.writable else ()
+    copied = bring_files(engine_view) if level == 1 and not engine_view.writable else ()
     for path in (*engine_view.shown, *programs):
         if path not in copied:
             _refuse_shut(path, level)

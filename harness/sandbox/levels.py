@@ -88,16 +88,8 @@ def prove(launcher: BoxLauncher) -> None:
     """Send a canary into a launcher's box; raise as :func:`make_proven` does."""
     secret = str(Path(view.__file__).resolve())
     script = Path(canary.__file__).read_text(encoding="ascii")
-    words = [
-        interpreter(),
-        "-I",
-        "-S",
-        "-c",
-        script,
-        secret,
-        str(os.getpid()),
-        str(launcher.level),
-    ]
+    words = [interpreter(), "-I", "-S", "-c", script]
+    words += [secret, str(os.getpid()), str(launcher.level)]
     # What is too little for a Python may well be enough for an engine.
     launcher.limits, wanted = BoxLimits(), launcher.limits
     try:
