@@ -22,20 +22,10 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, map_memory, refusals_of  # type: ignore[import-not-found]
+from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, map_memory, numbers, refusals_of  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
-CALLS |= {
-    "landlock_add_rule": (445, 445),
-    "landlock_create_ruleset": (444, 444),
-    "mq_open": (240, 180),
-    "prctl": (157, 167),
-    "setxattr": (188, 5),
-    "sendmsg": (46, 211),
-    "shmat": (30, 196),
-    "tee": (276, 77),
-    "vmsplice": (278, 75),
-}
+CALLS |= numbers("landlock_add_rule=445 landlock_create_ruleset=444 prctl=157/167 vmsplice=278/75")
 _SHARED, _PRIVATE, _ANONYMOUS, _NORESERVE = 1, 2, 0x20, 0x4000
 _PAGE = 4096
 _TIME = 3.5  # seconds: an attack that needs longer was held off
