@@ -55,7 +55,7 @@ class Boxed:
 
     ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes. ``server``: the process id of
     the box server, under which all of the engine's are. ``spent``: seconds of CPU time that others
-    have used of its limit. ``ground``: a folder to be removed at the end.
+    have used of its limit. ``ground``: a folder to be removed at the end; "": none.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Boxed:
         streams: tuple[FileIO, FileIO, FileIO],
         server: int,
         spent: float,
-        ground: str = "",
+        ground: str,
     ) -> None:
         self.server = server
         self._spent = spent
@@ -194,16 +194,16 @@ class BoxLauncher:
         made = {path: size for path, size in sizes.items() if size is not None}
         own = Size(*map(sum, zip(*made.values(), strict=True)))
         engine_view = engine_view._replace(copied=tuple(made))
-        if self.level > 1 or engine_view.writable:
-            streams = self._send(self.plan(engine_view, words, own, cpu_seconds, variables))
-            return Boxed(self._control, streams, self._server.pid, cpu_seconds)
-        ground = relocate(engine_view, tuple(words), self._identity)
+        ground, words = "", tuple(words)
+        if self.level == 1 and not engine_view.writable:
+            ground, engine_view, words = relocate(engine_view, words, self._identity)
         try:
-            streams = self._send(self.plan(ground.view, ground.words, own, cpu_seconds, variables))
+            streams = self._send(self._plan(engine_view, words, own, cpu_seconds, variables))
         except BaseException:
-            untrusted_folders.remove(ground.folder)
+            if ground:
+                untrusted_folders.remove(ground)
             raise
-        return Boxed(self._control, streams, self._server.pid, cpu_seconds, ground.folder)
+        return Boxed(self._control, streams, self._server.pid, cpu_seconds, ground)
 
     def _send(self, request: LaunchPlan) -> tuple[FileIO, FileIO, FileIO]:
         """Have the server start an engine; return our ends of its pipes."""
@@ -229,16 +229,16 @@ class BoxLauncher:
                 os.close(descriptor)
         return ours
 
-    def plan(
+    def _plan(
         self,
         engine_view: view.View,
-        words: Iterable[str],
-        copies: Size = Size(),  # noqa: B008
-        cpu_seconds: float = 0.0,
-        variables: Mapping[str, str] = NOTHING_MORE,
+        words: tuple[str, ...],
+        copies: Size,
+        cpu_seconds: float,
+        variables: Mapping[str, str],
     ) -> LaunchPlan:
         """Return all that the server has to know of one engine; ``copies``: what is copied."""
-        command = (engine_view.program, *list(words)[1:])
+        command = (engine_view.program, *words[1:])
         tree = view.mounts(engine_view) if self.level > 1 else ()
         environment = view.environment(self.level, engine_view.writable) | dict(variables)
         allowed = self.limits.after(cpu_seconds)
