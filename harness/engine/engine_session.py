@@ -106,8 +106,6 @@ class EngineSession:
         self._run_ends = run_ends
         self._ended = False
         self._patience = patience
-        self._computed = 0.0  # seconds, of the clock, when the command was sent
-        self._counted = 0.0  # the same, as limits count them
         self._unanswered: Sequence[bytes] = ()  # the commands under way when it broke
         self._started_in = started_in
         self._on_wait = on_wait
@@ -151,9 +149,8 @@ class EngineSession:
                 self._show(">> ", decode(data))
             if not self.is_silent:  # what we took since the last reply does not count
                 before = self._since
-                self._note(*self._clock.both())
+                self._note(*self._clock.begin_command())
                 self._file_ends += self._since - before
-                self._computed, self._counted = self._clock.computed, self._clock.counted
             self._under_way = lines, replies, wanted
             self._process.write(data, self._deadline())
         except EngineError as error:
@@ -251,7 +248,7 @@ class EngineSession:
             except EngineError as error:
                 if error.kind is not FailureKind.TIMEOUT:
                     raise
-                is_asleep = self._clock.computed - self._computed < _AWAKE * self._patience
+                is_asleep = self._clock.computed < _AWAKE * self._patience
                 if is_asleep and self._clock.now() < deadline:
                     self.rest = deadline - self._clock.now()
                     raise EngineIdleError(error.failure) from None
@@ -260,13 +257,13 @@ class EngineSession:
     def _read_or_cut(self, deadline: float) -> bytes:
         """Read, but no longer than the engine may compute; sleep makes nobody wait."""
         while self.short and deadline < NEVER:
-            left = self.short - (self._clock.computed - self._computed)
+            left = self.short - self._clock.computed
             soon = self._clock.now() + max(left, LOOK) / self._clock.beside
             if soon >= deadline:
                 break
             if left <= 0:
                 if self.may_go_on():
-                    self._clock.watch_machine(self._clock.computed - self._computed)
+                    self._clock.watch_machine()
                     return self._read_at_length(deadline)
                 self.was_cut = True
                 raise EngineError(_SILENT)
@@ -427,15 +424,14 @@ class EngineSession:
     def _part_computed(self) -> float:
         """Return which part of its limit an engine that is waited for has used up computing."""
         limit = self._own_limit
-        return (self._clock.counted - self._counted) / limit if limit else 0.0
+        return self._clock.counted / limit if limit else 0.0
 
     def _overdue(self, command: str) -> Failure:
         """Return which time limit was hit: the one that ended first."""
         limits = self._limits
         own = ("start" if self.is_silent else "command", self._own_limit)
         if self.was_cut:
-            computed = self._clock.computed - self._computed
-            limit = Limit(own[0], computed, self.short, "seconds")
+            limit = Limit(own[0], self._clock.computed, self.short, "seconds")
             return Failure(FailureKind.TIMEOUT, _LATE[own[0]].format(command), limit=limit)
         end, name, allowed = min(
             (self._since + own[1] if own[1] else NEVER, *own),
