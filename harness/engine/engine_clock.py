@@ -1,4 +1,4 @@
-"""Slowdown of an engine by what else its machine computes."""
+"""The time of an engine: which seconds count against its limits on a shared machine."""
 
 from __future__ import annotations
 
