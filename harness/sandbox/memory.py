@@ -53,40 +53,38 @@ class ProcessStat(NamedTuple):
     resident: int  # bytes in memory, shared ones too
 
 
-class MemoryLook(NamedTuple):
-    """Input of one memory look; figures are bytes."""
+def measure_held(
+    engine: Sequence[ProcessStat], limit: int, scratch: int, before: int, closely: bool = False
+) -> int:
+    """Return the bytes that the processes hold: roughly, unless that may be over the limit.
 
-    limit: int
-    scratch: int  # files in memory
-    shared_before: int  # ``Shmem:`` of :func:`of_machine` when the engine was started
-    closely: bool = False  # at everything, however little there seems to be
-
-
-def measure_held(engine: Sequence[ProcessStat], look: MemoryLook) -> int:
-    """Return the bytes that the processes hold: roughly, unless that may be over the limit."""
-    rough = look.scratch + sum(one.resident + one.threads * _THREAD for one in engine)
-    if not look.limit:
+    ``scratch``: bytes of files in memory. ``before``: shared memory of the machine, as
+    :func:`of_machine` tells it, when the engine was started. ``closely``: look at everything,
+    however little there seems to be.
+    """
+    rough = scratch + sum(one.resident + one.threads * _THREAD for one in engine)
+    if not limit:
         return rough
-    fresh = max(0, of_machine("Shmem:") - look.shared_before)
-    if not look.closely and rough + fresh + sum(map(_at_most, engine)) <= look.limit:
+    fresh = max(0, of_machine("Shmem:") - before)
+    if not closely and rough + fresh + sum(map(_at_most, engine)) <= limit:
         return rough
     # Stop counting once it is too much: what takes long to be counted takes long because there is
     # much of it, and grows meanwhile.
     if len(engine) == 1:
         # The pages of no file, which a process alone shares with nobody. To read them waits for no
         # lock, as the lists of its mappings do while it maps more.
-        own = look.scratch + _status(engine[0].task).get("RssAnon:", 0)
-        if own > look.limit:
+        own = scratch + _status(engine[0].task).get("RssAnon:", 0)
+        if own > limit:
             return own
     shared: dict[str, int] = {}
     more, resident = 0, sum(one.resident for one in engine)
-    for part in _parts(engine, look.limit - rough + resident, shared):
+    for part in _parts(engine, limit - rough + resident, shared):
         more += part
-        if rough + more - resident > look.limit:
+        if rough + more - resident > limit:
             return rough + more
     # Of a process that hides, only the whole machine's growth is known.
-    more += max(sum(shared.values()), fresh - look.scratch if _HIDING in shared else 0)
-    if rough + more <= look.limit:
+    more += max(sum(shared.values()), fresh - scratch if _HIDING in shared else 0)
+    if rough + more <= limit:
         return rough + more
     return rough + more - resident + sum(map(_own_pages, engine))
 

@@ -173,8 +173,8 @@ class Meter:
             self._looked_at_disk = time.monotonic()
         size, files = _scratch_use(tasks, self._plan.scratch)
         scratch = max(0, size - self._plan.own[0])
-        look = memory.MemoryLook(self._limits.memory, scratch, self._shared, closely)
-        held = memory.measure_held(engine, look)
+        limit, before = self._limits.memory, self._shared
+        held = memory.measure_held(engine, limit, scratch, before, closely)
         cpu = self._measure_cpu(samples)
         usage = Watched(held, cpu, len(engine), *self._add_up(size, files))
         self._is_much = held > self._limits.memory / 2

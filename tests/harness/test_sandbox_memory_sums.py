@@ -91,7 +91,7 @@ def proc(monkeypatch):
 @pytest.mark.parametrize(("engine", "look", "changed", "held"), HELD)
 def test_what_is_held(engine, look, changed, held, proc):
     proc.update({f"/proc/{ONE}/{name}": found for name, found in changed.items()})
-    assert memory.measure_held(engine, memory.MemoryLook(*look)) == held
+    assert memory.measure_held(engine, *look) == held
 
 
 def test_the_whole_machine(proc):
