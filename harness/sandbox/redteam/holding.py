@@ -210,26 +210,21 @@ def huge_pages(hoard: Hoard) -> None:
         hoard.add(2 * MIB)
 
 
-def pipes(hoard: Hoard) -> None:
+def pipes(hoard: Hoard, size: int = 0) -> None:
     while True:
         reading, writing = os.pipe2(os.O_NONBLOCK)
-        hoard.add(_stuff(writing), reading)
+        if size:
+            with refusals_of("F_SETPIPE_SZ"):
+                fcntl.fcntl(writing, 1031, size)
+        written = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                written += os.write(writing, bytes(64 * 1024))
+        hoard.add(written, reading)
 
 
 def large_pipes(hoard: Hoard) -> None:
-    while True:
-        reading, writing = os.pipe2(os.O_NONBLOCK)
-        with refusals_of("F_SETPIPE_SZ"):
-            fcntl.fcntl(writing, 1031, MIB)
-        hoard.add(_stuff(writing), reading)
-
-
-def _stuff(writing: int) -> int:
-    written = 0
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            written += os.write(writing, bytes(64 * 1024))
-    return written
+    pipes(hoard, MIB)
 
 
 def pipes_with_huge_pages(hoard: Hoard) -> None:
@@ -261,19 +256,17 @@ def spliced_files(hoard: Hoard) -> None:
         hoard.add(moved, reading)
 
 
-def socket_pairs(hoard: Hoard, kind: int = socket.SOCK_STREAM) -> None:
+def socket_pairs(hoard: Hoard, kind: int = socket.SOCK_STREAM, size: int = 0) -> None:
     while True:
         one, other = socket.socketpair(socket.AF_UNIX, kind)
+        for each in (one, other) if size else ():
+            with refusals_of("SO_SNDBUF"):
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
         hoard.add(_stuff_sockets(one, other), one, other)
 
 
 def large_sockets(hoard: Hoard) -> None:
-    while True:
-        one, other = socket.socketpair()
-        for each in (one, other):
-            with refusals_of("SO_SNDBUF"):
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        hoard.add(_stuff_sockets(one, other), one, other)
+    socket_pairs(hoard, size=MIB)
 
 
 def _stuff_sockets(*sockets: socket.socket) -> int:
