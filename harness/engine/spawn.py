@@ -28,8 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import IO, Any
 
-    from harness.errors import EngineError
-
 _STANDARD = 3  # descriptors below are those of the standard streams
 # Flags of posix_spawnattr_setflags(3).
 _SETSIGDEF, _SETSIGMASK, _SETSID = 0x04, 0x08, 0x80
@@ -247,7 +245,7 @@ class PlainEngine:
         """Return a descriptor of the process."""
         return os.pidfd_open(self.pid)
 
-    def find_end_cause(self) -> EngineError | None:
+    def find_end_cause(self) -> None:
         """Return None because nobody watches over it."""
         return None
 

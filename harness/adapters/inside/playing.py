@@ -226,12 +226,11 @@ class Player:
 
     def _find_way(self) -> TypingWay:
         """Return how the game is played, found by trying; once."""
+        if self._way is None and not self._trouble:
+            self._way = self._try()
         if self._way is None:
-            if not self._trouble:
-                self._way = self._try()
-            if self._way is None:
-                assert self._trouble
-                raise self._trouble
+            assert self._trouble
+            raise self._trouble
         return self._way
 
     def _try(self) -> TypingWay | None:
