@@ -247,7 +247,6 @@ class PlainEngine:
 
     def find_end_cause(self) -> None:
         """Return None because nobody watches over it."""
-        return None
 
 
 class WatchedEngine(PlainEngine):
