@@ -261,8 +261,8 @@ def build(
         _run([base.program, "-I", "-m", "venv", "--without-pip", str(folder)])
         # Try our own pip first: Debian's Python has none, and old ones know little.
         tool = [sys.executable, "-m", "pip", "--python", python]
-        if not _works([*tool, "--version"]):
-            if not _works([python, "-I", "-m", "ensurepip"]):
+        if _call([*tool, "--version"]).returncode:
+            if _call([python, "-I", "-m", "ensurepip"]).returncode:
                 short = ".".join(base.version.split(".")[:2])
                 raise UsageError(
                     f"there is no pip for {base.program}: install uv, or python{short}-venv"
@@ -278,23 +278,8 @@ def build(
     return Stored(folder, base.version, environment.requirements, built, "uv" if uv else "pip")
 
 
-def _works(command: Sequence[str]) -> bool:
-    done = subprocess.run(command, capture_output=True, env=_environment(), check=False)
-    return done.returncode == 0
-
-
 def _run(command: Sequence[str], folder: Path | None = None, stdin: str = "") -> None:
-    done = subprocess.run(
-        command,
-        input=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=_environment(),
-        cwd=folder,
-        check=False,
-    )
+    done = _call(command, folder, stdin)
     if done.returncode:
         said = "\n".join(done.stdout.strip().splitlines()[-_LAST:])
         raise UsageError(
@@ -303,5 +288,18 @@ def _run(command: Sequence[str], folder: Path | None = None, stdin: str = "") ->
         )
 
 
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+def _call(
+    command: Sequence[str], folder: Path | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    variables = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+    return subprocess.run(
+        command,
+        input=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=variables,
+        cwd=folder,
+        check=False,
+    )
