@@ -170,6 +170,7 @@ class BoxLauncher:
             raise SandboxError("level 3 needs bubblewrap, which is not installed")
         if level == 1 and not self._landlock:
             raise SandboxError("level 1 needs Landlock, which this kernel does not offer")
+        self.closed = False
         self._control, self._server = _start_server()
 
     def start(
@@ -218,8 +219,10 @@ class BoxLauncher:
             try:
                 socket.send_fds(self._control, [message], theirs)
             except (BrokenPipeError, ConnectionResetError):
+                if self.closed:  # by another thread, just now
+                    raise
                 # Replace a server that has died: else all that this process ran from now on fails.
-                self.close()
+                self._end_server()
                 self._control, self._server = _start_server()
                 socket.send_fds(self._control, [message], theirs)
         except OSError as error:
@@ -282,13 +285,12 @@ class BoxLauncher:
         for path in paths if self._identity else ():
             _refuse_shut(path, self.level)
 
-    @property
-    def closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return self._control.fileno() < 0
-
     def close(self) -> None:
         """End the server, and with it whatever it still runs."""
+        self.closed = True
+        self._end_server()
+
+    def _end_server(self) -> None:
         with contextlib.suppress(OSError):  # it has died before
             self._control.shutdown(socket.SHUT_RDWR)  # others may hold a copy of it
         self._control.close()
