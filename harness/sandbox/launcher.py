@@ -23,7 +23,6 @@ from harness.records import Failure, FailureKind
 from harness.sandbox import bubblewrap, cgroup, landlock, plan, seccomp, untrusted_folders, view
 from harness.sandbox.plan import BoxEnd, LaunchPlan, MountKind, Watched, WritableSpace
 from harness.sandbox.relocating import bring_files, relocate
-from harness.sandbox.untrusted_folders import Size
 from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16
@@ -193,7 +192,7 @@ class BoxLauncher:
         # What is too large to be copied for each start stays as it is, and cannot be changed.
         sizes = {path: untrusted_folders.measure(path) for path in engine_view.copied}
         made = {path: size for path, size in sizes.items() if size is not None}
-        own = Size(*map(sum, zip(*made.values(), strict=True)))
+        own = untrusted_folders.Size(*map(sum, zip(*made.values(), strict=True)))
         engine_view = engine_view._replace(copied=tuple(made))
         ground, words = "", tuple(words)
         if self.level == 1 and not engine_view.writable:
@@ -236,7 +235,7 @@ class BoxLauncher:
         self,
         engine_view: view.View,
         words: tuple[str, ...],
-        copies: Size,
+        copies: untrusted_folders.Size,
         cpu_seconds: float,
         variables: Mapping[str, str],
     ) -> LaunchPlan:

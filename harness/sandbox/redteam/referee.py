@@ -21,9 +21,8 @@ from harness.options import MIB, BoxLimits
 from harness.sandbox import levels, memory, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.plan import BoxEnd
-from harness.sandbox.redteam import scene as stages
 from harness.sandbox.redteam.attack_table import ROSTER, Attack
-from harness.sandbox.redteam.scene import AttackStage
+from harness.sandbox.redteam.scene import AttackStage, can_run, command, compile_needed
 
 _CERTAIN = 4.2  # standard deviations: chance does better in one of 75,000 trials
 _LARGE = 1 << 20  # bytes
@@ -143,7 +142,7 @@ def play(
 
     ``make_another``: make a launcher of boxes at the same time; None: of the same level.
     """
-    attacks = tuple(filter(stages.can_run, attacks))
+    attacks = tuple(filter(can_run, attacks))
     another = make_another or functools.partial(BoxLauncher, launcher.level, LIMITS)
     with AttackStage(attacks) as scene:
         for attack in attacks:
@@ -164,8 +163,8 @@ def play_at_once(
     Raises:
         SandboxError: a level does not work, or does not hold a canary.
     """
-    attacks = tuple(filter(stages.can_run, attacks))
-    stages.compile_needed(attacks)  # once, and not by each worker
+    attacks = tuple(filter(can_run, attacks))
+    compile_needed(attacks)  # once, and not by each worker
     channels = tuple(attack for attack in attacks if attack.receiver)
     others = tuple(attack for attack in attacks if not attack.receiver)
     level_numbers = tuple(level_numbers)
@@ -281,7 +280,7 @@ def _start(
     """Start a program of an attack; ``more``: what else it is told."""
     launcher.limits = launcher.limits._replace(cpu=attack.cpu)
     aim = scene.aim() | launcher.limits._asdict() | (more or {})
-    words = stages.command(attack, program, str(scene.submission), json.dumps(aim))
+    words = command(attack, program, str(scene.submission), json.dumps(aim))
     hidden = [*view.own_folders(), str(scene.secret)]
     where = str(scene.work)
     if attack.at == "build":
