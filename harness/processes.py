@@ -57,10 +57,21 @@ def processor_seconds() -> float:
     return ours + sum(map(_cpu_seconds, descendants(os.getpid())))
 
 
+def read_stat(pid: int) -> tuple[str, list[str]]:
+    """Return the name of a process or thread, and the fields of proc(5) from its state on.
+
+    Raises:
+        OSError: it is gone.
+    """
+    text = read(f"/proc/{pid}/stat")  # pid (name) state parent group session …
+    start, end = text.index("("), text.rindex(")")
+    return text[start + 1 : end], text[end + 2 :].split()
+
+
 def _cpu_seconds(pid: int) -> float:
     """Return the seconds of a process and of its children that ended; 0 if it is gone."""
     try:
-        figures = read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+        figures = read_stat(pid)[1]
     except OSError:
         return 0.0
     return sum(map(int, figures[11:15])) / os.sysconf("SC_CLK_TCK")

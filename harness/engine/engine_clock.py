@@ -1,4 +1,4 @@
-"""Slowdown of an engine by what else its machine computes."""
+"""The time of an engine: which seconds count against its limits on a shared machine."""
 
 from __future__ import annotations
 
@@ -186,25 +186,25 @@ class EngineClock:
         self._processes = processes
         self._cores = processors()
         self._threads: Threads = {}
-        self._seen = False  # there was a process to look at
-        self._born = monotonic()
+        self._unseen_until = monotonic() + _UNSEEN  # no time counts before; 0: there was a process
         self._ours = _ours()  # None: the kernel keeps no such figures
         self._lost = 0.0  # seconds in which the engine could not run, or this machine was slow
         self._forgiven = 0.0  # seconds for what it computed beside others
-        self.computed = 0.0  # seconds of its time in which it was seen to compute
+        self.computed = 0.0  # seconds in which it was seen to compute since its command began
+        self._forgiven_before = 0.0  # what was forgiven when the command began
         self._load: MachineLoad | None = None  # None: what it computes counts as beside others
         self._untold = 0.0  # seconds that it waited, and that are still to be counted as lost
         self._begin(NEVER)
 
     @property
     def counted(self) -> float:
-        """Seconds of its time in which it was seen to compute, as its limits count them."""
-        return self.computed - self._forgiven
+        """The same seconds as its limits count them."""
+        return self.computed - self._forgiven + self._forgiven_before
 
-    def watch_machine(self, cpu_seconds: float) -> None:
-        """Let what it computes count by what else is at work; ``cpu_seconds``: up to now."""
+    def watch_machine(self) -> None:
+        """Let what its command computes, up to now too, count by what else is at work."""
         self._load = MachineLoad(self.beside)
-        self._forgiven -= cpu_seconds / self._load.slowdown(0.0) - cpu_seconds / self.beside
+        self._forgiven -= self.computed / self._load.slowdown(0.0) - self.computed / self.beside
 
     def own(self) -> float:
         """Return the time, as ``time.monotonic()`` does, without what was lost."""
@@ -214,21 +214,21 @@ class EngineClock:
         """Return the time that limits are about; beside others it goes slower for computing."""
         return monotonic() - self._lost - self._forgiven
 
-    def both(self) -> tuple[float, float]:
-        """Return :meth:`own` and :meth:`now` of the same moment."""
+    def begin_command(self) -> tuple[float, float]:
+        """Return :meth:`own` and :meth:`now` of the moment at which a command begins."""
+        self.computed, self._forgiven_before = 0.0, self._forgiven
         own = monotonic() - self._lost
         return own, own - self._forgiven
 
     def note_arrival(self) -> tuple[float, float]:
-        """Return the same when an answer has come, after a look if one is due."""
+        """Return the same of the moment at which an answer has come, after a look if it is due."""
         at = monotonic()
         # Where seconds of computing are not those of the clock, the last ones must be known, too.
         pause = self._pause if self.pace == 1.0 else self.first_look
         if self._deadline < NEVER and at - self._looked >= pause:
             self.look()
             at = monotonic()
-        own = at - self._lost
-        return own, own - self._forgiven
+        return at - self._lost, at - self._lost - self._forgiven
 
     def wait_until(self, deadline: float) -> None:
         """Begin to wait for something; ``deadline``: of :meth:`now`."""
@@ -291,9 +291,14 @@ class EngineClock:
             self._pause = LOOK
             return
         pids = self._processes()
-        self._seen = self._seen or bool(pids) or begun > self._born + _UNSEEN
+        self._unseen_until = 0.0 if pids else self._unseen_until
         before, self._threads = self._threads, look(pids, self._threads)
-        self._count(use(before, self._threads, seconds), seconds, self._still(seconds - slept))
+        usage = use(before, self._threads, seconds)
+        # For how long the harness stood still, of the seconds in which it meant not to.
+        ours, self._ours = self._ours, _ours()
+        assert self._ours is not None
+        late = seconds - slept - sum(self._ours) + sum(ours)
+        self._count(usage, seconds, min(late, seconds - slept) if late > _LATE else 0.0)
         self._pause = max(LOOK, _COST * (monotonic() - begun))
 
     def _count(self, usage: Use, seconds: float, standstill: float) -> None:
@@ -301,7 +306,7 @@ class EngineClock:
         counts = max(awake - waited, min(usage.ran / self._cores, awake))
         # The end of a wait tells of its beginning, too, which was before the last look.
         self._untold = min(waited - awake + counts, seconds)
-        counts = counts if self._seen else 0.0
+        counts = counts if self._looked > self._unseen_until else 0.0
         if usage.stopped and self._spare > 0:
             counts, self._spare = 0.0, self._spare - seconds
         here = min(counts, usage.ran)
@@ -311,14 +316,6 @@ class EngineClock:
         self._forgiven += computed - computed / beside
         self.computed += computed
         self._ends += standstill
-
-    def _still(self, seconds: float) -> float:
-        """Return for how long the harness stood still, of the seconds in which it meant not to."""
-        before, self._ours = self._ours, _ours()
-        assert before is not None
-        assert self._ours is not None
-        late = seconds - sum(self._ours) + sum(before)
-        return min(late, seconds) if late > _LATE else 0.0
 
 
 def _ours() -> tuple[float, float] | None:

@@ -42,24 +42,17 @@ def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int,
     A run ends with a line that is ``alone`` in not being followed, or before it would exceed the
     window. A longer line makes a run of its own.
     """
-    start = 0
-    for end in (*(index for index, one in enumerate(alone, 1) if one), len(lines)):
-        if sum(map(len, lines[start:end])) > WINDOW:
-            yield from _pieces(lines, start, end)
-        elif start < end:
-            yield start, end
-        start = end
-
-
-def _pieces(lines: Sequence[bytes], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Cut a run that exceeds the window."""
-    size = 0
-    for index in range(start, end):
-        if size + len(lines[index]) > WINDOW and index > start:
+    start = size = 0
+    for index, (line, is_alone) in enumerate(zip(lines, alone, strict=True)):
+        if size + len(line) > WINDOW and index > start:
             yield start, index
             start, size = index, 0
-        size += len(lines[index])
-    yield start, end
+        size += len(line)
+        if is_alone:
+            yield start, index + 1
+            start, size = index + 1, 0
+    if start < len(lines):
+        yield start, len(lines)
 
 
 class EngineSession:
@@ -108,13 +101,11 @@ class EngineSession:
         self._strict = strict
         self._last = b""  # the last command sent
         self._surplus: list[Reply] = []
-        self._silent_so_far = True
+        self.is_silent = True  # it has not replied to anything yet
         self._file_ends = NEVER
         self._run_ends = run_ends
         self._ended = False
         self._patience = patience
-        self._computed = 0.0  # seconds, of the clock, when the command was sent
-        self._counted = 0.0  # the same, as limits count them
         self._unanswered: Sequence[bytes] = ()  # the commands under way when it broke
         self._started_in = started_in
         self._on_wait = on_wait
@@ -156,8 +147,10 @@ class EngineSession:
             data = b"".join(lines)
             if self._trace:
                 self._show(">> ", decode(data))
-            if not self._silent_so_far:
-                self._begin()
+            if not self.is_silent:  # what we took since the last reply does not count
+                before = self._since
+                self._note(*self._clock.begin_command())
+                self._file_ends += self._since - before
             self._under_way = lines, replies, wanted
             self._process.write(data, self._deadline())
         except EngineError as error:
@@ -166,8 +159,19 @@ class EngineSession:
     def receive(self) -> None:
         """Wait for the replies to what was sent last; see :meth:`ask`."""
         lines, replies, wanted = self._under_way
+        unanswered = 0
         try:
-            self._await(replies, wanted)
+            deadline = self._deadline()
+            while len(replies) < wanted:
+                data = self._read(deadline)
+                fresh = self._splitter.split(data)
+                unanswered = 0 if fresh else unanswered + len(data)
+                if fresh:
+                    self._take(fresh)
+                    replies += fresh
+                    deadline = self._deadline() if len(replies) < wanted else NEVER
+                elif unanswered > self._limits.max_output > 0:
+                    raise too_much(unanswered, self._limits.max_output, "no reply")
         except EngineError as error:
             raise self._explain(error, lines, len(replies) - wanted) from None
         self._last = lines[-1]
@@ -182,45 +186,27 @@ class EngineSession:
         ``judged``: wait for them a moment. An engine that was once found to answer too often is
         given longer to do it again.
         """
-        if not self._strict or self._silent_so_far:
+        if not self._strict or self.is_silent:
             return
         patience = _OFTEN if self.answers_too_often else _ONCE
         data = self._process.take(patience if judged else 0.0)
         if data and self._splitter.split(data):
             self._note_surplus(quote(self._last) if self._last else "its start")
 
-    def _await(self, replies: list[Reply], count: int) -> None:
-        deadline = self._deadline()
-        unanswered = 0
-        while len(replies) < count:
-            data = self._read(deadline)
-            fresh = self._splitter.split(data)
-            unanswered = 0 if fresh else unanswered + len(data)
-            if fresh:
-                # Give the first of the replies that came together the time that all of them took.
-                before = self.arrived
-                self._note(*self._clock.note_arrival())
-                ok, text, raw, _, invalid, status = fresh[0]
-                fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid, status))
-                self._silent_so_far = False
-                if self._told_at and self._on_wait:
-                    self._told_at = 0.0
-                    self._on_wait(None)
-                if self._trace:
-                    for reply in fresh:
-                        self._show("<< ", reply.invalid)
-                        self._show("<< ", reply.raw + "\n\n")
-                replies += fresh
-                deadline = self._deadline() if len(replies) < count else NEVER
-            elif unanswered > self._limits.max_output > 0:
-                raise too_much(unanswered, self._limits.max_output, "no reply")
-
-    def _begin(self) -> None:
-        """Let the time begin; what the harness itself took since the last reply does not count."""
-        before = self._since
-        self._note(*self._clock.both())
-        self._file_ends += self._since - before
-        self._computed, self._counted = self._clock.computed, self._clock.counted
+    def _take(self, fresh: list[Reply]) -> None:
+        """Take in replies that came together; give the first the time that all of them took."""
+        before = self.arrived
+        self._note(*self._clock.note_arrival())
+        ok, text, raw, _, invalid, status = fresh[0]
+        fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid, status))
+        self.is_silent = False
+        if self._told_at and self._on_wait:
+            self._told_at = 0.0
+            self._on_wait(None)
+        if self._trace:
+            for reply in fresh:
+                self._show("<< ", reply.invalid)
+                self._show("<< ", reply.raw + "\n\n")
 
     def _note(self, engine_time: float, limit_time: float) -> None:
         """Take note of a moment, by the engine's own time and by that of its limits.
@@ -236,7 +222,7 @@ class EngineSession:
         if self._on_wait and waited >= (self._told_at + NEWS if self._told_at else LONG):
             self._told_at = waited
             lines, replies, wanted = self._under_way
-            command = "" if self._silent_so_far else _shorten(lines[len(replies) - wanted])
+            command = "" if self.is_silent else _shorten(lines[len(replies) - wanted])
             self._on_wait(Waiting(command, waited, self._deadline() - self._clock.now()))
 
     def _deadline(self) -> float:
@@ -244,13 +230,8 @@ class EngineSession:
         return min(self._since + limit if limit else NEVER, self._file_ends, self._run_ends)
 
     @property
-    def is_silent(self) -> bool:
-        """Whether the engine has not replied to anything yet."""
-        return self._silent_so_far
-
-    @property
     def _own_limit(self) -> float:
-        return self._limits.startup if self._silent_so_far else self.limit
+        return self._limits.startup if self.is_silent else self.limit
 
     def _read(self, deadline: float) -> bytes:
         if not self._patience:
@@ -259,7 +240,7 @@ class EngineSession:
         # What ends the file is not a limit of the command: anyone who hits it is told so, and not
         # left.
         is_of_command = deadline == self._since + self.limit
-        if is_of_command and not self._silent_so_far and soon < deadline:
+        if is_of_command and not self.is_silent and soon < deadline:
             try:
                 return self._process.read(soon)
             except StarvedError:
@@ -267,7 +248,7 @@ class EngineSession:
             except EngineError as error:
                 if error.kind is not FailureKind.TIMEOUT:
                     raise
-                is_asleep = self._clock.computed - self._computed < _AWAKE * self._patience
+                is_asleep = self._clock.computed < _AWAKE * self._patience
                 if is_asleep and self._clock.now() < deadline:
                     self.rest = deadline - self._clock.now()
                     raise EngineIdleError(error.failure) from None
@@ -276,13 +257,13 @@ class EngineSession:
     def _read_or_cut(self, deadline: float) -> bytes:
         """Read, but no longer than the engine may compute; sleep makes nobody wait."""
         while self.short and deadline < NEVER:
-            left = self.short - (self._clock.computed - self._computed)
+            left = self.short - self._clock.computed
             soon = self._clock.now() + max(left, LOOK) / self._clock.beside
             if soon >= deadline:
                 break
             if left <= 0:
                 if self.may_go_on():
-                    self._clock.watch_machine(self._clock.computed - self._computed)
+                    self._clock.watch_machine()
                     return self._read_at_length(deadline)
                 self.was_cut = True
                 raise EngineError(_SILENT)
@@ -416,22 +397,25 @@ class EngineSession:
         how = self._overdue(command) if is_late else error.failure
         when = "" if is_late else self._when(command, how.kind)
         words = last_words(self.stderr if how.kind is FailureKind.DIED else "")
-        first = first_words(self.stderr) if words.error and self._silent_so_far else ""
+        first = first_words(self.stderr) if words.error and self.is_silent else ""
         began = f" Its first words: {first}; its last words: " if first else " Its last words: "
         said = f"{began}{words}" if words.error else ""
         cut = ", and was not waited for longer" if self.was_cut else ""
-        text, rest = f"The engine {how.text}", f"{when}{cut}.{self._hint()}{said}"
+        output, hint = self.unfinished, ""
+        if output.strip():
+            hint = f" It had written {quote(output)}, but {self._protocol.lacking(output)}."
+        text, rest = f"The engine {how.text}", f"{when}{cut}.{hint}{said}"
         if how.limit is None:
             text, rest = text + rest, ""
         reason = words.reason
-        if not reason and self._silent_so_far and self._started_in:
+        if not reason and self.is_silent and self._started_in:
             # What is the same for all that break in this way at their start, in any folder.
             reason = error.failure.without_measurements.message
         computed = self._part_computed()
         return type(error)(Failure(how.kind, text, None, reason, computed, how.limit, rest))
 
     def _when(self, command: str, kind: FailureKind) -> str:
-        if not self._silent_so_far:
+        if not self.is_silent:
             return f", instead of answering {command}"
         is_named = self._started_in and kind is FailureKind.DIED
         where = f"; it was started in {self._started_in}" if is_named else ""
@@ -440,15 +424,14 @@ class EngineSession:
     def _part_computed(self) -> float:
         """Return which part of its limit an engine that is waited for has used up computing."""
         limit = self._own_limit
-        return (self._clock.counted - self._counted) / limit if limit else 0.0
+        return self._clock.counted / limit if limit else 0.0
 
     def _overdue(self, command: str) -> Failure:
         """Return which time limit was hit: the one that ended first."""
         limits = self._limits
-        own = ("start" if self._silent_so_far else "command", self._own_limit)
+        own = ("start" if self.is_silent else "command", self._own_limit)
         if self.was_cut:
-            computed = self._clock.computed - self._computed
-            limit = Limit(own[0], computed, self.short, "seconds")
+            limit = Limit(own[0], self._clock.computed, self.short, "seconds")
             return Failure(FailureKind.TIMEOUT, _LATE[own[0]].format(command), limit=limit)
         end, name, allowed = min(
             (self._since + own[1] if own[1] else NEVER, *own),
@@ -457,13 +440,6 @@ class EngineSession:
         )
         limit = Limit(name, allowed + self._clock.now() - end, allowed, "seconds")
         return Failure(FailureKind.TIMEOUT, _LATE[name].format(command), limit=limit)
-
-    def _hint(self) -> str:
-        """Say what is wrong with the output that made no reply, if there was any."""
-        output = self.unfinished
-        if not output.strip():
-            return ""
-        return f" It had written {quote(output)}, but {self._protocol.lacking(output)}."
 
     def _show(self, mark: str, lines: str) -> None:
         assert self._trace is not None

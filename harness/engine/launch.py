@@ -18,18 +18,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from harness import signals
-from harness.engine.plain_engine import PlainEngine
+from harness import processes, signals
 from harness.errors import EngineError, UsageError
 from harness.file_system import join_path
-from harness.processes import read
 from harness.records import Failure, FailureKind
-from harness.typed import NamedTuple, Protocol
+from harness.typed import Protocol
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import IO, Any
+
+    from harness.engine.spawn import PlainEngine
 
 # Debian keeps its engines (gnugo) where root's PATH does not look.
 GAME_FOLDERS = ("/usr/games", "/usr/local/games")
@@ -169,10 +169,14 @@ class PlainLauncher:
     def start(self, words: list[str], folder: str, output: int | None = None) -> PlainEngine:
         """Start a program; see :class:`Launcher`."""
         path = find_program(words[0])
+        from harness.engine import spawn  # which needs the C library of a Unix
+
+        make = spawn.PlainEngine if hasattr(os, "pidfd_open") else spawn.WatchedEngine
+        ours = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
         self._known = frozenset(children())
         with lock:  # or another thread takes it for what its own engine left
             try:
-                process = _start([path, *words[1:]], folder, output, self._variables)
+                process = make([path, *words[1:]], folder, output, {**ours, **self._variables})
             except OSError as error:
                 failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
                 raise EngineError(failure) from None
@@ -194,18 +198,6 @@ class PlainLauncher:
         engine.collect()
         engines.discard(engine.pid)
         return left
-
-
-def _start(
-    words: list[str], folder: str, output: int | None, more: Mapping[str, str]
-) -> PlainEngine:
-    variables = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
-    variables |= more
-    if hasattr(os, "pidfd_open"):
-        return PlainEngine(words, folder, output, variables)
-    from harness.engine.plain_engine import WatchedEngine
-
-    return WatchedEngine(words, folder, output, variables)
 
 
 def describe_end(status: int) -> str:
@@ -262,13 +254,6 @@ engines: set[int] = set()
 lock = _thread.allocate_lock()  # held while one is started, and while leftovers are ended
 
 
-class _LeftProcess(NamedTuple):
-    pid: int
-    name: str
-    state: str
-    session: int
-
-
 def become_subreaper() -> bool:
     """Adopt the orphans among our descendants from now on; False where that is impossible."""
     return _become_subreaper(os.getpid())  # a forked process is none, though its parent is
@@ -287,11 +272,7 @@ def _become_subreaper(_pid: int) -> bool:
 
 def children() -> list[int]:
     """Return the process ids of this process's children, none where /proc cannot tell."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir("/proc/self/task"):
-            found += map(int, read(f"/proc/self/task/{thread}/children").split())
-    return found
+    return processes.children(os.getpid())
 
 
 def end_leftovers(exempt_pids: frozenset[int]) -> list[str]:
@@ -304,15 +285,19 @@ def end_leftovers(exempt_pids: frozenset[int]) -> list[str]:
     own = os.getsid(0)
     while True:
         strangers = [pid for pid in children() if pid not in exempt_pids and pid not in engines]
-        orphans = (process for pid in strangers if (process := _process(pid)) is not None)
-        found = [process for process in orphans if process.session != own]
-        if not found:
+        orphans = []
+        for pid in strangers:
+            with contextlib.suppress(OSError):
+                name, (state, _, _, session, *_) = processes.read_stat(pid)
+                if int(session) != own:
+                    orphans.append(pid)
+                    names |= {pid: name} if state != "Z" else {}
+        if not orphans:
             break
-        names |= {orphan.pid: orphan.name for orphan in found if orphan.state != "Z"}
-        for orphan in found:
+        for pid in orphans:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(orphan.pid, signals.SIGKILL)
-        gone = [_reap(orphan.pid) for orphan in found]
+                os.kill(pid, signals.SIGKILL)
+        gone = [_reap(pid) for pid in orphans]
         if not any(gone):
             if time.monotonic() > deadline:
                 break
@@ -341,17 +326,6 @@ def end_on_exit() -> Iterator[None]:
         engines.clear()
         end_leftovers(known)
         raise
-
-
-def _process(pid: int) -> _LeftProcess | None:
-    """Read ``/proc/PID/stat``: ``pid (name) state parent group session …``."""
-    try:
-        text = read(f"/proc/{pid}/stat")
-    except OSError:
-        return None
-    start, end = text.index("("), text.rindex(")")
-    state, _, _, session = text[end + 2 :].split(maxsplit=4)[:4]
-    return _LeftProcess(pid, text[start + 1 : end], state, int(session))
 
 
 def _reap(pid: int) -> bool:

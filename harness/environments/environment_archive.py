@@ -54,7 +54,16 @@ def pack(folder: Path, into: Path) -> int:
         OSError: it cannot be written.
     """
     names = sorted(_names(folder))
-    _refuse_what_is_elsewhere(folder, names)
+    for name in names:
+        if not _is_plain(name):
+            raise UnsendableError(f"{name!r} is not the name of a file that can be sent")
+        if (folder / name).is_symlink():
+            raise UnsendableError(f"{name} is a link")
+        lines = (folder / name).read_bytes().splitlines() if name.endswith(".pth") else ()
+        if any(line.startswith((b"/", b"..")) for line in lines):
+            raise UnsendableError(f"{name} leads to a folder elsewhere")
+        if name.endswith("/direct_url.json") and _is_editable((folder / name).read_bytes()):
+            raise UnsendableError(f"{Path(name).parent.stem} is installed in place (editable)")
     about = json.dumps({"unloadable": sorted(_unloadable(folder, names))}).encode()
     with (
         into.open("wb") as raw,
@@ -93,19 +102,6 @@ def _names(folder: Path) -> Iterator[str]:
 
 def _is_machines_own(name: str) -> bool:
     return "/" not in name or _MACHINES_OWN.match(name) is not None
-
-
-def _refuse_what_is_elsewhere(folder: Path, names: Collection[str]) -> None:
-    for name in names:
-        if not _is_plain(name):
-            raise UnsendableError(f"{name!r} is not the name of a file that can be sent")
-        if (folder / name).is_symlink():
-            raise UnsendableError(f"{name} is a link")
-        lines = (folder / name).read_bytes().splitlines() if name.endswith(".pth") else ()
-        if any(line.startswith((b"/", b"..")) for line in lines):
-            raise UnsendableError(f"{name} leads to a folder elsewhere")
-        if name.endswith("/direct_url.json") and _is_editable((folder / name).read_bytes()):
-            raise UnsendableError(f"{Path(name).parent.stem} is installed in place (editable)")
 
 
 def _is_editable(text: bytes) -> bool:

@@ -68,8 +68,7 @@ def find(name: str) -> Stored | None:
 
 def all_of_them() -> list[Stored]:
     """Return all environments, by name."""
-    folders = sorted(root().glob("python*/"))
-    return [found for found in map(_read, folders) if found]
+    return [found for found in map(_read, sorted(root().glob("python*/"))) if found]
 
 
 def _read(folder: Path) -> Stored | None:
@@ -254,12 +253,22 @@ def build(
         UsageError: it cannot be made; has the last words of the tool.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
+    python = str(folder / "bin" / "python3")
     if uv := shutil.which("uv"):
         _run([uv, "venv", "--quiet", "--no-project", "--python", base.program, str(folder)])
-        python = str(folder / "bin" / "python3")
         tool = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", python]
     else:
-        tool = _with_pip(folder, base)
+        _run([base.program, "-I", "-m", "venv", "--without-pip", str(folder)])
+        # Try our own pip first: Debian's Python has none, and old ones know little.
+        tool = [sys.executable, "-m", "pip", "--python", python]
+        if _call([*tool, "--version"]).returncode:
+            if _call([python, "-I", "-m", "ensurepip"]).returncode:
+                short = ".".join(base.version.split(".")[:2])
+                raise UsageError(
+                    f"there is no pip for {base.program}: install uv, or python{short}-venv"
+                )
+            tool = [python, "-I", "-m", "pip"]
+        tool += ["install", "--quiet", "--no-input", "--disable-pip-version-check"]
     if environment.requirements.strip():
         written = folder / "requirements.txt"
         written.write_text(environment.requirements, encoding="utf-8")
@@ -269,41 +278,8 @@ def build(
     return Stored(folder, base.version, environment.requirements, built, "uv" if uv else "pip")
 
 
-def _with_pip(folder: Path, base: Interpreter) -> list[str]:
-    """Make an empty environment; return the command that installs into it.
-
-    The harness's own pip is tried first: Debian's Python has none, and old ones know little.
-    """
-    _run([base.program, "-I", "-m", "venv", "--without-pip", str(folder)])
-    python = str(folder / "bin" / "python3")
-    ours = [sys.executable, "-m", "pip", "--python", python]
-    if not _works([*ours, "--version"]):
-        if not _works([python, "-I", "-m", "ensurepip"]):
-            short = ".".join(base.version.split(".")[:2])
-            raise UsageError(
-                f"there is no pip for {base.program}: install uv, or python{short}-venv"
-            )
-        ours = [python, "-I", "-m", "pip"]
-    return [*ours, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
-
-
-def _works(command: Sequence[str]) -> bool:
-    done = subprocess.run(command, capture_output=True, env=_environment(), check=False)
-    return done.returncode == 0
-
-
 def _run(command: Sequence[str], folder: Path | None = None, stdin: str = "") -> None:
-    done = subprocess.run(
-        command,
-        input=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=_environment(),
-        cwd=folder,
-        check=False,
-    )
+    done = _call(command, folder, stdin)
     if done.returncode:
         said = "\n".join(done.stdout.strip().splitlines()[-_LAST:])
         raise UsageError(
@@ -312,5 +288,18 @@ def _run(command: Sequence[str], folder: Path | None = None, stdin: str = "") ->
         )
 
 
-def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+def _call(
+    command: Sequence[str], folder: Path | None = None, stdin: str = ""
+) -> subprocess.CompletedProcess[str]:
+    variables = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
+    return subprocess.run(
+        command,
+        input=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=variables,
+        cwd=folder,
+        check=False,
+    )

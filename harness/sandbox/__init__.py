@@ -1,10 +1,10 @@
 """The sandbox: contain untrusted engines. In the order in which a reader should meet the rooms:
 
-* ``view``: what it may see, worked out from its command; ``layout``: the same for each layer;
-* the layers: ``seccomp`` (with ``syscalls``), ``landlock``, ``file_tree``,
-  ``bubblewrap``, ``cgroup``;
+* ``view``: what it may see, worked out from its command, and the same for each layer;
+  ``relocating``: where there are no mounts;
+* the layers: ``seccomp``, ``landlock``, ``bubblewrap``, ``cgroup``;
 * ``plan``: the messages between the harness and the ``server``, a small process that starts
-  engines (``inside``), watches over them (``watch``) and ends them;
+  engines (``inside``), watches over them (``watch``, ``memory``) and ends them;
 * ``launcher``: the harness's side of it;
 * ``levels`` and ``canary``: which sandbox works on this machine, proven at each run;
 * ``boxed_engines``: the sandbox of ``gtp-harness run --sandbox``;

@@ -62,7 +62,8 @@ class Sandbox:
         own = (f for f in view.own_folders() if not view.is_in_one(f, self._shown))
         self._hidden = (*hidden, *own)
         self._boxes = {os.getpid(): proven}
-        self._view = _make_view_cache()
+        # One command is started for each case file.
+        self._view = lru_cache(_KNOWN_VIEWS)(view.of_program)
 
     @property
     def description(self) -> str:
@@ -102,10 +103,6 @@ class Sandbox:
             boxes.close()
 
 
-def _make_view_cache() -> Callable[..., view.View]:
-    return lru_cache(_KNOWN_VIEWS)(view.of_program)  # one command is started for each case file
-
-
 class BoxedLauncher:
     """Starts programs in boxes. See :class:`harness.engine.launch.Launcher`.
 
@@ -118,17 +115,17 @@ class BoxedLauncher:
         boxes: BoxLauncher,
         shown: Iterable[str],
         hidden: Iterable[str],
-        submission: str = "",
-        make_view: Callable[..., view.View] | None = None,
+        submission: str,
+        make_view: Callable[..., view.View],
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> None:
-        """``make_view``: in place of :func:`view.of_program`, what several launchers remember."""
+        """``make_view``: :func:`view.of_program`, or what remembers its results."""
         self._variables = variables
         self._boxes = boxes
         self._shown = tuple(shown)
         self._hidden = tuple(hidden)
         self._submission = submission
-        self._view = make_view or _make_view_cache()
+        self._view = make_view
         self._spent = 0.0  # seconds of CPU time, by programs that have ended
         self._under_way: dict[Boxed, BoxLauncher] = {}
 

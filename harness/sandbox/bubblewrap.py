@@ -29,7 +29,6 @@ from itertools import chain
 
 from harness.sandbox import seccomp
 from harness.sandbox.plan import LaunchPlan, Mount, MountKind, WritableSpace
-from harness.typed import NamedTuple
 
 SETPRIV = "/usr/bin/setpriv"
 _STDIN, _STDOUT = 8, 9  # as they come; a shell knows numbers of one digit only
@@ -59,31 +58,6 @@ def options(
         *chain.from_iterable(("--setenv", *pair) for pair in environment.items()),
     ]
     return b"".join(word.encode() + b"\0" for word in words)
-
-
-class Pipes(NamedTuple):
-    """The descriptors by which bubblewrap and we talk."""
-
-    options: int  # to read :func:`options` from
-    status: int  # where it says whether it could start, and how the engine ended
-    block: int  # it starts the engine when there is a byte to read
-    filter: int  # the seccomp program
-    hold: int = -1  # it waits for the end of this one while folders are filled; -1: there are none
-
-
-def command(plan: LaunchPlan, pipes: Pipes) -> list[str]:
-    """Return bubblewrap's command for an engine; see :func:`connect_command`."""
-    waiting = ("--file", str(pipes.hold), mark(plan)) if plan.mounts else ()
-    return [
-        plan.bubblewrap,
-        *("--args", str(pipes.options)),
-        *("--json-status-fd", str(pipes.status)),
-        *("--block-fd", str(pipes.block)),
-        *("--seccomp", str(pipes.filter)),
-        *waiting,
-        "--",
-        *plan.arguments,
-    ]
 
 
 def connect_command(identity: int, words: Iterable[str]) -> tuple[str, ...]:
@@ -117,7 +91,12 @@ def start(
     """
     filter_ = seccomp.for_this_machine(False, bool(plan.writable))
     own = [_pipe_with(plan.options), _pipe_with(filter_)]
-    sources = [own[0], status, block, own[1]]
+    sources = {
+        "--args": own[0],
+        "--json-status-fd": status,  # it tells here how it starts, and how the engine ends
+        "--block-fd": block,  # it starts the engine when there is a byte to read
+        "--seccomp": own[1],
+    }
     hold = -1
     if plan.mounts:
         # A pipe that takes no more: who can write to it knows that it was read.
@@ -125,24 +104,29 @@ def start(
         fcntl.fcntl(hold, fcntl.F_SETPIPE_SZ, 1)  # rounded up to a page
         os.write(hold, bytes(fcntl.fcntl(hold, fcntl.F_GETPIPE_SZ)))
         own.append(reading)
-        sources.append(reading)
-    pipes = Pipes(*(fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in sources))
+        sources["--file"] = reading  # it waits for the end of this one while folders are filled
+    pipes = {
+        option: fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH)
+        for option, number in sources.items()
+    }
+    words = [str(word) for pair in pipes.items() for word in pair]
+    words += [mark(plan)] if plan.mounts else []
     places = (_STDIN, _STDOUT, 2)
     ours = [fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, _HIGH) for number in streams]
     nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1)]
     connect = [(os.POSIX_SPAWN_DUP2, *pair) for pair in zip(ours, places, strict=True)]
-    keep = [(os.POSIX_SPAWN_DUP2, number, number) for number in pipes if number >= 0]
+    keep = [(os.POSIX_SPAWN_DUP2, number, number) for number in pipes.values()]
     try:
         pid = os.posix_spawn(
             plan.bubblewrap,
-            command(plan, pipes),
+            [plan.bubblewrap, *words, "--", *plan.arguments],
             {},
             file_actions=[*nothing, *connect, *keep],
             setsid=True,
             setsigdef=[SIGPIPE],  # the only one that the server ignores
         )
     finally:
-        for number in (*own, *(one for one in pipes if one >= 0), *ours):
+        for number in (*own, *pipes.values(), *ours):
             os.close(number)
     return pid, hold
 

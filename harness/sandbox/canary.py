@@ -20,8 +20,16 @@ def escapes(secret: str, harness: int, level: int) -> "list[str]":
     """
     if level >= 2 and harness < 5:
         harness = 1 << 22  # in here, that number is one of ours
-    found = [name for name, attempt in ATTEMPTS if _succeeds(attempt, secret, harness)]
-    status = _status()
+    found = []
+    for name, attempt in ATTEMPTS:
+        try:
+            attempt(secret, harness)
+        except OSError:
+            continue
+        found.append(name)
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        lines = [line.split(":", 1) for line in file]
+    status = {line[0]: line[1].strip() for line in lines}
     if int(status["CapEff"], 16) or int(status["CapPrm"], 16):
         found.append("has capabilities")
     if status["NoNewPrivs"] != "1":
@@ -31,20 +39,6 @@ def escapes(secret: str, harness: int, level: int) -> "list[str]":
     if level >= 2 and len([name for name in os.listdir("/proc") if name.isdigit()]) > 4:
         found.append("sees other processes")
     return found
-
-
-def _succeeds(attempt, secret: str, harness: int) -> bool:  # type: ignore[no-untyped-def]
-    try:
-        attempt(secret, harness)
-    except OSError:
-        return False
-    return True
-
-
-def _status() -> "dict[str, str]":
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        lines = [line.split(":", 1) for line in file]
-    return {line[0]: line[1].strip() for line in lines}
 
 
 def _connect(_secret: str, _harness: int) -> None:

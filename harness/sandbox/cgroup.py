@@ -24,8 +24,7 @@ class _Version(NamedTuple):
 
     limit: str
     swap: str  # a limit that includes, or is of, the swapped
-    peak: str
-    peak_resets: bool  # by writing to the file
+    peak: str  # that writing to it resets; "": it cannot be reset
     events: str  # has a line "oom_kill N"
 
 
@@ -33,10 +32,9 @@ _V1 = _Version(
     "memory.limit_in_bytes",
     "memory.memsw.limit_in_bytes",
     "memory.max_usage_in_bytes",
-    True,
     "memory.oom_control",
 )
-_V2 = _Version("memory.max", "memory.swap.max", "memory.peak", False, "memory.events")
+_V2 = _Version("memory.max", "memory.swap.max", "", "memory.events")
 
 
 class ControlGroups:
@@ -58,7 +56,7 @@ class ControlGroups:
             total = memory + _OWN_MEMORY if memory else _UNLIMITED
             _write(self._memory, self._version.limit, total)
             _write(self._memory, self._version.swap, total if self._version is _V1 else 0)
-            if self._version.peak_resets:
+            if self._version.peak:
                 _write(self._memory, self._version.peak, 0)
         if self._pids:
             _write(self._pids, "pids.max", threads + _OWN_PROCESSES if threads else "max")
@@ -76,7 +74,7 @@ class ControlGroups:
 
     def peak(self) -> int:
         """Return the most memory in use since :meth:`allow`, in bytes; 0 where unknown."""
-        if not self._memory or not self._version.peak_resets:
+        if not self._memory or not self._version.peak:
             return 0
         with contextlib.suppress(OSError, ValueError):
             return max(0, int(_read(self._memory, self._version.peak)) - _OWN_MEMORY)

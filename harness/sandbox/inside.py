@@ -9,19 +9,14 @@ import stat
 from collections.abc import Callable, Iterable
 
 from harness.sandbox import landlock, seccomp, untrusted_folders
-from harness.sandbox.plan import (
-    FIRST_TO_DIE,
-    LaunchPlan,
-    Mount,
-    MountKind,
-    WritableSpace,
-    set_limits,
-)
+from harness.sandbox.plan import FIRST_TO_DIE, LaunchPlan, MountKind, WritableSpace, set_limits
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import NoReturn
+
+    from harness.sandbox.plan import Mount
 
 _BASE = "/tmp"  # any folder that exists everywhere; nobody else sees what we mount on it
 _OUTSIDE = "/.outside"
@@ -59,11 +54,12 @@ def _link(mount: Mount, _room: WritableSpace) -> None:
 
 
 def _make_scratch(mount: Mount, room: WritableSpace) -> None:
+    extra = room.own if mount.kind == MountKind.COPY else (0, 0)
     _make_place(mount.place, folder=True)
-    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room))
+    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, extra))
 
 
-def _options(room: WritableSpace, extra: tuple[int, int] = (0, 0)) -> str:
+def _options(room: WritableSpace, extra: tuple[int, int]) -> str:
     """Return the options of a file system in memory, with so many bytes and files more."""
     size = room.size + extra[0] if room.size else "50%"
     files = room.files + extra[1] if room.files else 0
@@ -71,8 +67,7 @@ def _options(room: WritableSpace, extra: tuple[int, int] = (0, 0)) -> str:
 
 
 def _make_copy(mount: Mount, room: WritableSpace) -> None:
-    _make_place(mount.place, folder=True)
-    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, room.own))
+    _make_scratch(mount, room)
     left_out = {_OUTSIDE + path for path in mount.left_out}
     for _ in untrusted_folders.copy(_OUTSIDE + mount.source, mount.place, room.owner, left_out):
         pass
@@ -149,8 +144,10 @@ def start(plan: LaunchPlan, streams: Streams, status: int) -> int:
             os.setsid()
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the only one that the server ignores
             _write("/proc/self/oom_score_adj", FIRST_TO_DIE)
-            if own_user_namespace:
-                map_identity(user, group)
+            if own_user_namespace:  # stay who we are in it; a process may map itself alone
+                _write("/proc/self/setgroups", b"deny")
+                _write("/proc/self/uid_map", f"{user} {user} 1".encode())
+                _write("/proc/self/gid_map", f"{group} {group} 1".encode())
             if plan.level == 2:
                 scratch = plan.watched.scratch, plan.watched.scratch_files
                 arrange(plan.mounts, WritableSpace(*scratch, plan.own, plan.identity))
@@ -173,13 +170,6 @@ def start(plan: LaunchPlan, streams: Streams, status: int) -> int:
 def tell(status: int, line: str) -> None:
     """Write one line for the server."""
     os.write(status, line.replace("\n", " ").encode(errors="replace") + b"\n")
-
-
-def map_identity(user: int, group: int) -> None:
-    """Stay who we are inside the new user namespace; a process may map itself alone."""
-    _write("/proc/self/setgroups", b"deny")
-    _write("/proc/self/uid_map", f"{user} {user} 1".encode())
-    _write("/proc/self/gid_map", f"{group} {group} 1".encode())
 
 
 def _become_nobody(identity: int) -> None:

@@ -20,18 +20,9 @@ from harness.engine.launch import NOTHING_MORE
 from harness.errors import EngineError, SandboxError
 from harness.options import BoxLimits
 from harness.records import Failure, FailureKind
-from harness.sandbox import (
-    bubblewrap,
-    cgroup,
-    landlock,
-    plan,
-    relocating,
-    seccomp,
-    untrusted_folders,
-    view,
-)
+from harness.sandbox import bubblewrap, cgroup, landlock, plan, seccomp, untrusted_folders, view
 from harness.sandbox.plan import BoxEnd, LaunchPlan, MountKind, Watched, WritableSpace
-from harness.sandbox.untrusted_folders import Size
+from harness.sandbox.relocating import bring_files, relocate
 from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16
@@ -63,7 +54,7 @@ class Boxed:
 
     ``stdin``, ``stdout`` and ``stderr`` are our ends of its pipes. ``server``: the process id of
     the box server, under which all of the engine's are. ``spent``: seconds of CPU time that others
-    have used of its limit. ``ground``: a folder to be removed at the end.
+    have used of its limit. ``ground``: a folder to be removed at the end; "": none.
     """
 
     def __init__(
@@ -72,7 +63,7 @@ class Boxed:
         streams: tuple[FileIO, FileIO, FileIO],
         server: int,
         spent: float,
-        ground: str = "",
+        ground: str,
     ) -> None:
         self.server = server
         self._spent = spent
@@ -178,6 +169,7 @@ class BoxLauncher:
             raise SandboxError("level 3 needs bubblewrap, which is not installed")
         if level == 1 and not self._landlock:
             raise SandboxError("level 1 needs Landlock, which this kernel does not offer")
+        self.closed = False
         self._control, self._server = _start_server()
 
     def start(
@@ -197,17 +189,21 @@ class BoxLauncher:
         """
         if self._identity:
             _refuse_unreadable(engine_view, self.level)
-        engine_view, own = _with_copies(engine_view)
-        if self.level > 1 or engine_view.writable:
-            streams = self._send(self.plan(engine_view, words, own, cpu_seconds, variables))
-            return Boxed(self._control, streams, self._server.pid, cpu_seconds)
-        ground = relocating.relocate(engine_view, tuple(words), self._identity)
+        # What is too large to be copied for each start stays as it is, and cannot be changed.
+        sizes = {path: untrusted_folders.measure(path) for path in engine_view.copied}
+        made = {path: size for path, size in sizes.items() if size is not None}
+        own = untrusted_folders.Size(*map(sum, zip(*made.values(), strict=True)))
+        engine_view = engine_view._replace(copied=tuple(made))
+        ground, words = "", tuple(words)
+        if self.level == 1 and not engine_view.writable:
+            ground, engine_view, words = relocate(engine_view, words, self._identity)
         try:
-            streams = self._send(self.plan(ground.view, ground.words, own, cpu_seconds, variables))
+            streams = self._send(self._plan(engine_view, words, own, cpu_seconds, variables))
         except BaseException:
-            untrusted_folders.remove(ground.folder)
+            if ground:
+                untrusted_folders.remove(ground)
             raise
-        return Boxed(self._control, streams, self._server.pid, cpu_seconds, ground.folder)
+        return Boxed(self._control, streams, self._server.pid, cpu_seconds, ground)
 
     def _send(self, request: LaunchPlan) -> tuple[FileIO, FileIO, FileIO]:
         """Have the server start an engine; return our ends of its pipes."""
@@ -222,8 +218,10 @@ class BoxLauncher:
             try:
                 socket.send_fds(self._control, [message], theirs)
             except (BrokenPipeError, ConnectionResetError):
+                if self.closed:  # by another thread, just now
+                    raise
                 # Replace a server that has died: else all that this process ran from now on fails.
-                self.close()
+                self._end_server()
                 self._control, self._server = _start_server()
                 socket.send_fds(self._control, [message], theirs)
         except OSError as error:
@@ -233,16 +231,16 @@ class BoxLauncher:
                 os.close(descriptor)
         return ours
 
-    def plan(
+    def _plan(
         self,
         engine_view: view.View,
-        words: Iterable[str],
-        copies: Size = Size(),  # noqa: B008
-        cpu_seconds: float = 0.0,
-        variables: Mapping[str, str] = NOTHING_MORE,
+        words: tuple[str, ...],
+        copies: untrusted_folders.Size,
+        cpu_seconds: float,
+        variables: Mapping[str, str],
     ) -> LaunchPlan:
         """Return all that the server has to know of one engine; ``copies``: what is copied."""
-        command = (engine_view.program, *list(words)[1:])
+        command = (engine_view.program, *words[1:])
         tree = view.mounts(engine_view) if self.level > 1 else ()
         environment = view.environment(self.level, engine_view.writable) | dict(variables)
         allowed = self.limits.after(cpu_seconds)
@@ -286,13 +284,12 @@ class BoxLauncher:
         for path in paths if self._identity else ():
             _refuse_shut(path, self.level)
 
-    @property
-    def closed(self) -> bool:
-        """Whether :meth:`close` was called."""
-        return self._control.fileno() < 0
-
     def close(self) -> None:
         """End the server, and with it whatever it still runs."""
+        self.closed = True
+        self._end_server()
+
+    def _end_server(self) -> None:
         with contextlib.suppress(OSError):  # it has died before
             self._control.shutdown(socket.SHUT_RDWR)  # others may hold a copy of it
         self._control.close()
@@ -319,17 +316,6 @@ def nobody() -> int:
     raise SandboxError("no user id is left for engines in this container")
 
 
-def _with_copies(engine_view: view.View) -> tuple[view.View, Size]:
-    """Return the view with the copies that can be made, and what they take together.
-
-    What is too large to be copied for each start stays as it is, and cannot be changed.
-    """
-    sizes = {path: untrusted_folders.measure(path) for path in engine_view.copied}
-    made = {path: size for path, size in sizes.items() if size is not None}
-    own = Size(sum(size.used for size in made.values()), sum(size.files for size in made.values()))
-    return engine_view._replace(copied=tuple(made)), own
-
-
 def _refuse_unreadable(engine_view: view.View, level: int) -> None:
     """Say what to do if a user without rights may not read what an engine of root needs.
 
@@ -338,7 +324,7 @@ def _refuse_unreadable(engine_view: view.View, level: int) -> None:
     """
     program, copied_folders = engine_view.program, engine_view.copied
     programs = [] if view.is_in_one(program, copied_folders) else [program]
-    copied = relocating.bring_files(engine_view) if level == 1 and not engine_view.writable else ()
+    copied = bring_files(engine_view) if level == 1 and not engine_view.writable else ()
     for path in (*engine_view.shown, *programs):
         if path not in copied:
             _refuse_shut(path, level)

@@ -6,7 +6,6 @@ started is not there; one that the canary gets out of is an error, whatever else
 
 import contextlib
 import os
-import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -88,16 +87,8 @@ def prove(launcher: BoxLauncher) -> None:
     """Send a canary into a launcher's box; raise as :func:`make_proven` does."""
     secret = str(Path(view.__file__).resolve())
     script = Path(canary.__file__).read_text(encoding="ascii")
-    words = [
-        interpreter(),
-        "-I",
-        "-S",
-        "-c",
-        script,
-        secret,
-        str(os.getpid()),
-        str(launcher.level),
-    ]
+    words = [interpreter(), "-I", "-S", "-c", script]
+    words += [secret, str(os.getpid()), str(launcher.level)]
     # What is too little for a Python may well be enough for an engine.
     launcher.limits, wanted = BoxLimits(), launcher.limits
     try:
@@ -133,6 +124,6 @@ def interpreter() -> str:
     own = os.path.realpath(sys.executable)
     if os.geteuid() != 0 or not os.path.exists("/usr/bin/python3"):
         return own
-    above = (Path(own), *Path(own).parents)
-    is_open_to_all = all(place.stat().st_mode & stat.S_IXOTH for place in above)
-    return own if is_open_to_all else "/usr/bin/python3"
+    from harness.environments.interpreters import is_open  # for root alone
+
+    return own if is_open(own) else "/usr/bin/python3"

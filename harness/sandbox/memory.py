@@ -53,37 +53,48 @@ class ProcessStat(NamedTuple):
     resident: int  # bytes in memory, shared ones too
 
 
-class MemoryLook(NamedTuple):
-    """Input of one memory look; figures are bytes."""
+def measure_held(
+    engine: Sequence[ProcessStat], limit: int, scratch: int, before: int, closely: bool = False
+) -> int:
+    """Return the bytes that the processes hold: roughly, unless that may be over the limit.
 
-    limit: int
-    scratch: int  # files in memory
-    shared_before: int  # see :func:`machine_shared`, when the engine was started
-    closely: bool = False  # at everything, however little there seems to be
-
-
-def measure_held(engine: Sequence[ProcessStat], look: MemoryLook) -> int:
-    """Return the bytes that the processes hold: roughly, unless that may be over the limit."""
-    rough = look.scratch + sum(one.resident + one.threads * _THREAD for one in engine)
-    if not look.limit:
+    ``scratch``: bytes of files in memory. ``before``: shared memory of the machine, as
+    :func:`of_machine` tells it, when the engine was started. ``closely``: look at everything,
+    however little there seems to be.
+    """
+    rough = scratch + sum(one.resident + one.threads * _THREAD for one in engine)
+    if not limit:
         return rough
-    fresh = max(0, machine_shared() - look.shared_before)
-    if not look.closely and rough + fresh + sum(map(_at_most, engine)) <= look.limit:
+    fresh = max(0, of_machine("Shmem:") - before)
+    if not closely and rough + fresh + sum(map(_at_most, engine)) <= limit:
         return rough
-    return _closely(engine, rough, fresh, look)
+    # Stop counting once it is too much: what takes long to be counted takes long because there is
+    # much of it, and grows meanwhile.
+    if len(engine) == 1:
+        # The pages of no file, which a process alone shares with nobody. To read them waits for no
+        # lock, as the lists of its mappings do while it maps more.
+        own = scratch + _status(engine[0].task).get("RssAnon:", 0)
+        if own > limit:
+            return own
+    shared: dict[str, int] = {}
+    more, resident = 0, sum(one.resident for one in engine)
+    for part in _parts(engine, limit - rough + resident, shared):
+        more += part
+        if rough + more - resident > limit:
+            return rough + more
+    # Of a process that hides, only the whole machine's growth is known.
+    more += max(sum(shared.values()), fresh - scratch if _HIDING in shared else 0)
+    if rough + more <= limit:
+        return rough + more
+    return rough + more - resident + sum(map(_own_pages, engine))
 
 
-def machine_shared() -> int:
-    """Return the bytes of shared memory and files in memory of the whole machine."""
-    return _of_machine("Shmem:")
+def of_machine(name: str) -> int:
+    """Return the bytes that ``/proc/meminfo`` tells of the whole machine; 0 if it does not.
 
-
-def available() -> int:
-    """Return the bytes of memory that programs of this machine could still have."""
-    return _of_machine("MemAvailable:")
-
-
-def _of_machine(name: str) -> int:
+    ``name``: ``Shmem:``, shared memory and files in memory; ``MemAvailable:``, what programs could
+    still have.
+    """
     with contextlib.suppress(OSError):
         for line in read("/proc/meminfo").splitlines():
             if line.startswith(name):
@@ -96,33 +107,13 @@ def _at_most(process: ProcessStat) -> int:
     return process.virtual + mappings + _descriptors(process.task) * _SOCKET
 
 
-def _closely(engine: Sequence[ProcessStat], estimate: int, growth: int, look: MemoryLook) -> int:
-    """Return what the processes hold. Stop counting once it is too much.
-
-    What takes long to be counted takes long because there is much of it, and grows meanwhile.
-    """
-    if len(engine) == 1:
-        own = look.scratch + _anonymous(engine[0].task)
-        if own > look.limit:
-            return own
-    shared: dict[str, int] = {}
-    more, resident = 0, sum(one.resident for one in engine)
-    for part in _parts(engine, look.limit - estimate + resident, shared):
-        more += part
-        if estimate + more - resident > look.limit:
-            return estimate + more
-    # Of a process that hides, only the whole machine's growth is known.
-    more += max(sum(shared.values()), growth - look.scratch if _HIDING in shared else 0)
-    if estimate + more <= look.limit:
-        return estimate + more
-    return estimate + more - resident + sum(map(_own_pages, engine))
-
-
 def _parts(engine: Sequence[ProcessStat], most: int, shared: dict[str, int]) -> Iterator[int]:
     """Yield what the kernel keeps for the processes, part by part; see :func:`_mappings`."""
     yield _open_files([one.task for one in engine], most)
     for one in engine:
-        yield _tables(one.task) + _mappings(one.task, shared)
+        sizes = _status(one.task)
+        tables = sum(sizes.get(name, 0) for name in ("VmPTE:", "VmSwap:", "HugetlbPages:"))
+        yield tables + _mappings(one.task, shared)
 
 
 def _own_pages(process: ProcessStat) -> int:
@@ -137,19 +128,6 @@ def _own_pages(process: ProcessStat) -> int:
     if "Pss_Anon:" not in sizes:  # before Linux 5.3 its share has no parts
         return process.resident
     return sizes["Pss_Anon:"] + sizes["Pss_File:"]
-
-
-def _anonymous(task: int) -> int:
-    """Return the resident pages of no file, which a process alone shares with nobody.
-
-    To read them waits for no lock, as the lists of its mappings do while it maps more.
-    """
-    return _status(task).get("RssAnon:", 0)
-
-
-def _tables(task: int) -> int:
-    sizes = _status(task)
-    return sum(sizes.get(name, 0) for name in ("VmPTE:", "VmSwap:", "HugetlbPages:"))
 
 
 def _status(task: int) -> dict[str, int]:
@@ -242,13 +220,10 @@ def _list_descriptors(task: int, folder: int, sockets: set[str], pipes: set[str]
                     pipes.add(kind)
                 else:
                     rest += _DESCRIPTOR
-                    rest += _waits(task, name) if kind == "anon_inode:[eventpoll]" else 0
+                    if kind == "anon_inode:[eventpoll]":  # a line "tfd: …" for each of its entries
+                        text = read(f"/proc/{task}/fdinfo/{name}")
+                        is_whole = len(text) < MOST_OF_A_FILE
+                        rest += text.count("tfd:") * _WATCH if is_whole else _BEYOND
     finally:
         os.close(folder)
     return rest
-
-
-def _waits(task: int, descriptor: str) -> int:
-    """Return what an epoll's list takes: a line ``tfd: …`` for each entry."""
-    text = read(f"/proc/{task}/fdinfo/{descriptor}")
-    return text.count("tfd:") * _WATCH if len(text) < MOST_OF_A_FILE else _BEYOND

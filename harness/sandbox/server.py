@@ -27,17 +27,9 @@ import time
 from collections.abc import Callable, Iterator
 
 from harness import processes, signals
-from harness.sandbox import (
-    bubblewrap,
-    cgroup,
-    inside,
-    landlock,
-    plan,
-    seccomp,
-    untrusted_folders,
-    watch,
-)
+from harness.sandbox import bubblewrap, cgroup, inside, landlock, plan, seccomp, untrusted_folders
 from harness.sandbox.plan import BoxEnd, LaunchPlan, pack_report, unpack_plan
+from harness.sandbox.watch import OWN_PROCESSES, Meter, tree
 
 LONGEST_MESSAGE = 1 << 18
 _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
@@ -108,7 +100,7 @@ class Box:
     ) -> None:
         self._plan = plan
         self._control = control
-        self._meter = watch.Meter(plan, group)
+        self._meter = Meter(plan, group)
         self._end = BoxEnd()
         self._fault = ""  # why the box could not be made
         self._poll = select.poll()
@@ -148,8 +140,7 @@ class Box:
             if self._meter.hit:
                 # Kill the engine's processes before the box, whose end reaches them one after
                 # another: on a busy machine that takes a while, in which they would take more.
-                tree = processes.descendants(os.getpid())
-                _kill(tree[watch.OWN_PROCESSES[level] :])
+                _kill(processes.descendants(os.getpid())[OWN_PROCESSES[level] :])
             if level == 1:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(root, signal.SIGTERM)
@@ -261,8 +252,8 @@ class Box:
         self._end = self._end._replace(status=status)
         if self._plan.level < 3:  # bubblewrap ends the others before we could look
             # A daemon that changes its parent while we walk the tree is missed in one walk.
-            walks = [[one for one in watch.tree() if not one.dead] for _ in range(2)]
-            own = watch.OWN_PROCESSES[self._plan.level]
+            walks = [[one for one in tree() if not one.dead] for _ in range(2)]
+            own = OWN_PROCESSES[self._plan.level]
             names = tuple(process.name for process in max(walks, key=len)[own:])
             self._end = self._end._replace(leftovers=names)
 

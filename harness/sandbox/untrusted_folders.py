@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Iterator
 
 from harness.typed import NamedTuple
 
@@ -36,66 +36,44 @@ def walk(top: str, mode: int = _READABLE) -> Iterator[TreeEntry]:
     ``mode``: what their owner may do with all folders afterwards: those that are shut are opened.
     What is moved away in the meantime is left out.
     """
-    descriptor = _enter_top(top, mode)
-    if descriptor < 0:
+    folder = _enter_top(top, mode)
+    if folder < 0:
         return
-    place = _Place(descriptor, mode)
+    path = ""
+    above: list[tuple[tuple[int, int], list[str], str]] = []  # the way back
     try:
         while True:
-            place.waiting = yield from _entries(place.folder, place.path)
-            if not place.advance():
-                return
+            waiting = []  # folders in this one that have not been entered
+            for name in names(folder):
+                try:
+                    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                except OSError:
+                    continue
+                if stat.S_ISDIR(found.st_mode):
+                    waiting.append(name)
+                yield TreeEntry(folder, name, path + name, found)
+            child = -1
+            while child < 0:
+                if waiting:
+                    name = waiting.pop()
+                    child = _enter(folder, name, mode)
+                elif above:
+                    identity, waiting, path = above.pop()
+                    parent = os.open("..", _FOLDER, dir_fd=folder)
+                    os.close(folder)
+                    folder = parent
+                    if _identity(folder) != identity:  # it was moved elsewhere
+                        return
+                else:
+                    return
+            above.append((_identity(folder), waiting, path))
+            path = f"{path}{name}/"
+            os.close(folder)
+            folder = child
     except OSError:
         return
     finally:
-        os.close(place.folder)
-
-
-class _Place:
-    """Place of a walk: one folder, with the way back."""
-
-    def __init__(self, folder: int, mode: int) -> None:
-        self.folder = folder
-        self._mode = mode
-        self.path = ""
-        self.waiting: list[str] = []  # folders in this one that have not been entered
-        self._above: list[tuple[tuple[int, int], list[str], str]] = []
-
-    def advance(self) -> bool:
-        """Enter the next folder; False if there is none, or we have been moved elsewhere."""
-        while True:
-            while self.waiting:
-                name = self.waiting.pop()
-                child = _enter(self.folder, name, self._mode)
-                if child >= 0:
-                    self._above.append((_identity(self.folder), self.waiting, self.path))
-                    self.path = f"{self.path}{name}/"
-                    self._be_in(child)
-                    return True
-            if not self._above:
-                return False
-            identity, self.waiting, self.path = self._above.pop()
-            self._be_in(os.open("..", _FOLDER, dir_fd=self.folder))
-            if _identity(self.folder) != identity:
-                return False
-
-    def _be_in(self, descriptor: int) -> None:
-        os.close(self.folder)
-        self.folder = descriptor
-
-
-def _entries(folder: int, path: str) -> Generator[TreeEntry, None, list[str]]:
-    """Yield the entries of an open folder; return (to ``yield from``) the names of folders."""
-    folders = []
-    for name in names(folder):
-        try:
-            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-        except OSError:
-            continue
-        if stat.S_ISDIR(found.st_mode):
-            folders.append(name)
-        yield TreeEntry(folder, name, path + name, found)
-    return folders
+        os.close(folder)
 
 
 def names(folder: int) -> list[str]:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from harness.options import CPU_SECONDS, GIB, Limit
-from harness.processes import descendants, read
+from harness.processes import descendants, read, read_stat
 from harness.sandbox import cgroup, landlock, memory, untrusted_folders
 from harness.sandbox.memory import ProcessStat
 from harness.sandbox.plan import LaunchPlan, Watched
@@ -151,7 +151,7 @@ class Meter:
         self._free = free(plan.writable)
         self._disk = 0, 0  # bytes and files, when that was looked at last
         copies = plan.own[0] if plan.scratch else 0  # in memory
-        self._shared = memory.machine_shared() + copies if self._limits.memory else 0
+        self._shared = memory.of_machine("Shmem:") + copies if self._limits.memory else 0
         self._is_much = False  # at the last look, at least half of the memory that is allowed
         self._looked_at_disk = 0.0  # often enough for a disk, which is slower than memory
         self._looked_closely = self._estimated = time.monotonic()
@@ -173,8 +173,8 @@ class Meter:
             self._looked_at_disk = time.monotonic()
         size, files = _scratch_use(tasks, self._plan.scratch)
         scratch = max(0, size - self._plan.own[0])
-        look = memory.MemoryLook(self._limits.memory, scratch, self._shared, closely)
-        held = memory.measure_held(engine, look)
+        limit, before = self._limits.memory, self._shared
+        held = memory.measure_held(engine, limit, scratch, before, closely)
         cpu = self._measure_cpu(samples)
         usage = Watched(held, cpu, len(engine), *self._add_up(size, files))
         self._is_much = held > self._limits.memory / 2
@@ -277,17 +277,15 @@ def _process(pid: int) -> ProcessStat | None:
 
 
 def _figures(task: int) -> ProcessStat | None:
-    """Read ``pid (name) state …``; field numbers are those of proc(5) less 3."""
+    """Return the figures of a process or thread; field numbers are those of proc(5) less 3."""
     try:
-        text = read(f"/proc/{task}/stat")
+        name, fields = read_stat(task)
     except OSError:
         return None
-    start, end = text.index("("), text.rindex(")")
-    fields = text[end + 2 :].split(maxsplit=23)
     return ProcessStat(
         pid=task,
         task=task,
-        name=text[start + 1 : end],
+        name=name,
         dead=fields[0] in "ZX",
         running=fields[0] == "R",
         own=sum(map(int, fields[11:13])) / _TICKS,

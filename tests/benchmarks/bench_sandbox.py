@@ -103,11 +103,12 @@ def main() -> None:
     boxes: list[BoxLauncher] = []
     for level in (3, 2, 1):
         try:
-            boxes.append(levels.make_proven(level))
+            box = levels.make_proven(level)
         except SandboxError as error:
             print(f"  {error}")
         else:
-            launchers[level] = BoxedLauncher(boxes[-1], (), view.own_folders())
+            boxes.append(box)
+            launchers[level] = BoxedLauncher(box, (), view.own_folders(), "", view.of_program)
     for name, words in ENGINES.items():
         print(f"{name}, milliseconds:   start     end  more at start and end")
         measure(launchers, words)

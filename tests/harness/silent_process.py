@@ -27,11 +27,15 @@ class SilentProcess:
         self.clock: Any = SimpleNamespace(
             now=lambda: self.now,
             own=lambda: self.now,
-            both=lambda: (self.now, self.now),
+            begin_command=self._begin_command,
             note_arrival=lambda: (self.now, self.now),
             computed=0.0,
             counted=0.0,
         )
+
+    def _begin_command(self) -> tuple[float, float]:
+        self.clock.computed = self.clock.counted = 0.0
+        return self.now, self.now
 
     def write(self, data: bytes, deadline: float) -> None:
         """Take a command in."""

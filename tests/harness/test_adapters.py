@@ -178,7 +178,7 @@ def print_board(signs: str, join: str, label: str = "", after: str = "") -> list
 def test_boards_are_read_however_they_are_framed(lines):
     before = ["Welcome to Go!", "1 2 0 1", *print_board("012", " ")[::-1], "", "Your move:"]
     text = "\n".join([*before, *lines, "Black to play > "])
-    assert BoardReader(SETTINGS, SIZE).last_board(text) == STONES
+    assert BoardReader(SETTINGS).last_board(text) == STONES
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_boards_are_read_however_they_are_framed(lines):
     ],
 )
 def test_what_is_no_whole_board_is_none(text):
-    assert BoardReader(SETTINGS, SIZE).last_board(text) is None
+    assert BoardReader(SETTINGS).last_board(text) is None
 
 
 def test_no_two_ways_to_count_type_the_same_for_the_probe():

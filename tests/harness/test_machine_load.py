@@ -44,5 +44,5 @@ def test_what_was_computed_so_far_counts_by_that_too(monkeypatch):
     clock = EngineClock(list)
     clock.beside = 2.0
     clock.computed, clock._forgiven = 3.0, 1.5  # beside others
-    clock.watch_machine(3.0)
+    clock.watch_machine()
     assert clock.counted == pytest.approx(3.0 / 1.2)

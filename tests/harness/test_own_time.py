@@ -227,7 +227,7 @@ def test_what_an_engine_did_between_two_looks(before, after, expected):
 )
 def test_what_of_the_time_between_two_looks_counts(seconds, ran, waited, still, counted):
     one = EngineClock(lambda: [os.getpid()])
-    one._seen, one._cores = True, 2
+    one._unseen_until, one._cores = 0.0, 2
     before = one._lost
     one._count(Use(ran, waited, stopped=False), seconds, still)
     assert seconds - (one._lost - before) == pytest.approx(counted)
@@ -245,7 +245,7 @@ def test_what_of_the_time_between_two_looks_counts(seconds, ran, waited, still, 
 @pytest.mark.parametrize("beside", [1.0, 2.0])
 def test_what_is_computed_counts_in_seconds_of_the_reference_machine(pace, ran, counted, beside):
     one = EngineClock(lambda: [os.getpid()])
-    one._seen, one._cores, one.pace, one.beside = True, 2, pace, beside
+    one._unseen_until, one._cores, one.pace, one.beside = 0.0, 2, pace, beside
     before = one._lost
     one._count(Use(ran, 0.0, stopped=False), 1.0, 0.0)
     assert 1.0 - (one._lost - before) == pytest.approx(counted)

@@ -91,10 +91,10 @@ def proc(monkeypatch):
 @pytest.mark.parametrize(("engine", "look", "changed", "held"), HELD)
 def test_what_is_held(engine, look, changed, held, proc):
     proc.update({f"/proc/{ONE}/{name}": found for name, found in changed.items()})
-    assert memory.measure_held(engine, memory.MemoryLook(*look)) == held
+    assert memory.measure_held(engine, *look) == held
 
 
 def test_the_whole_machine(proc):
-    assert (memory.machine_shared(), memory.available()) == (50 * KIB, 600 * KIB)
+    assert tuple(map(memory.of_machine, ("Shmem:", "MemAvailable:"))) == (50 * KIB, 600 * KIB)
     del proc["/proc/meminfo"]
-    assert (memory.machine_shared(), memory.available()) == (0, 0)
+    assert tuple(map(memory.of_machine, ("Shmem:", "MemAvailable:"))) == (0, 0)

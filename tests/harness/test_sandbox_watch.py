@@ -29,6 +29,7 @@ def proc(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         return files[path]
 
     monkeypatch.setattr(watch, "read", read)
+    monkeypatch.setattr("harness.processes.read", read)
     return files
 
 

@@ -19,7 +19,7 @@ from harness.adapters import ADAPTERS
 from harness.adapters.inside import calling
 from harness.adapters.inside.calling import TimeLeft, count_seconds
 from harness.adapters.inside.go_board import AdapterBoard, TimeOut
-from harness.adapters.inside.methods import Methods
+from harness.adapters.inside.java_go import Methods
 from harness.assignments import workspace
 from harness.engine.engine_session import EngineSession
 from harness.engine.process import EngineProcess

@@ -7,14 +7,15 @@ adapter lives on.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from .go_board import AdapterBoard, Refusal, color_of
 
-SYNTAX = "syntax error"
 Command = Callable[[list[str]], str]
 
 
@@ -63,18 +64,13 @@ class AdapterEngine:
             return ""
         number = words.pop(0) if words[0].isdigit() else ""
         try:
-            return f"={number} {_drop_empty_lines(self._answer(words))}\n\n"
+            if not words or words[0] not in self.commands:
+                raise Refusal("unknown command")
+            return f"={number} {_drop_empty_lines(self.commands[words[0]](words[1:]))}\n\n"
+        except (IndexError, ValueError):
+            return f"?{number} syntax error\n\n"
         except Refusal as refusal:
             return f"?{number} {_drop_empty_lines(' '.join(str(refusal).split()))}\n\n"
-
-    def _answer(self, words: list[str]) -> str:
-        command = self.commands.get(words[0]) if words else None
-        if command is None:
-            raise Refusal("unknown command")
-        try:
-            return command(words[1:])
-        except (IndexError, ValueError):
-            raise Refusal(SYNTAX) from None
 
     def quit(self, _words: list[str]) -> str:
         """End the engine, and whatever it has started."""
@@ -135,8 +131,17 @@ def _drop_empty_lines(text: str) -> str:
     return "\n".join([first, *(line or " " for line in rest)])
 
 
-def serve(engine: AdapterEngine) -> None:
-    """Answer the lines of standard input, until ``quit`` or the end."""
+def main() -> None:
+    """Answer the lines of standard input, until ``quit`` or the end.
+
+    The settings name the engine; the argument is the submission's folder.
+    """
+    from .gosensei import Gosensei
+    from .java_go import JavaGo
+
+    settings = json.loads(Path(__file__).parents[1].joinpath("settings.json").read_text())
+    kind = {"gosensei": Gosensei, "java-go": JavaGo}[settings["name"]]
+    engine = kind(settings, Path(sys.argv[1]).resolve())
     try:
         for line in sys.stdin.buffer:
             reply = engine.handle(line.decode(errors="replace"))

@@ -89,7 +89,10 @@ class Gosensei(AdapterEngine):
         for option in options:
             called = self._call(option, self._board_file())
             calls.append((option, called))
-            if not _ignores_option(called):
+            # If it does not know the option, it says no sentence, and has no accident. It may have
+            # shown the board before it looked at the option.
+            says_one = _SENTENCE.search(parts(called.output)[1])
+            if says_one or called.timed_out or called.crashed:
                 break
         else:
             option, called = calls[0]
@@ -125,7 +128,12 @@ class Gosensei(AdapterEngine):
         raise Refusal(f"there is no program {' or '.join(names)}")
 
     def _board_file(self) -> bytes:
-        return _as_file(self.board) if self._loaded is None else self._loaded
+        if self._loaded is not None:
+            return self._loaded
+        letters = {BLACK: "b", WHITE: "w"}
+        stones = sorted(self.board.stones.items())
+        lines = (f"{letters[color]} {_COLUMNS[x]} {9 - y}\n" for (x, y), color in stones)
+        return "".join(lines).encode()
 
 
 def parts(output: str) -> tuple[str, str]:
@@ -140,15 +148,6 @@ def parts(output: str) -> tuple[str, str]:
     above, below = lines[: drawn[0]], lines[drawn[-1] + 1 :]
     said = "\n".join(below).strip() or "\n".join(above).strip()
     return "\n".join(lines[drawn[0] : drawn[-1] + 1]), said
-
-
-def _ignores_option(call: Call) -> bool:
-    """Whether the program seems not to know an option: no sentence, and no accident.
-
-    It may have shown the board before it looked at the option.
-    """
-    died = call.timed_out or call.crashed
-    return not (died or _SENTENCE.search(parts(call.output)[1]))
 
 
 def _refusal(option: str, call: Call, otherwise: str = "") -> Refusal:
@@ -172,10 +171,3 @@ def _stones(text: str) -> Iterator[tuple[tuple[int, int], int]]:
         if fields := line.lower().split():
             color, column, row = fields
             yield (_COLUMNS.index(column), 9 - int(row)), _COLORS[color]
-
-
-def _as_file(board: AdapterBoard) -> bytes:
-    letters = {BLACK: "b", WHITE: "w"}
-    stones = sorted(board.stones.items())
-    lines = (f"{letters[color]} {_COLUMNS[x]} {9 - y}\n" for (x, y), color in stones)
-    return "".join(lines).encode()

@@ -22,7 +22,7 @@ from pexpect.popen_spawn import PopenSpawn
 
 from .calling import PATIENCE, TimeLeft, describe, limit_processor_time, quote
 from .go_board import BLACK, WHITE, AdapterBoard, Point, Refusal, TimeOut, other
-from .methods import JAVA, class_path
+from .java_go import JAVA, class_path
 
 Shown = dict[tuple[int, int], int]  # the stones by (column, row) as printed, the first row 0
 _FRAME = re.compile(r"[|\[\](),:;]")
@@ -66,7 +66,7 @@ class TerminalGame:
         self.status = 0  # then
         self._seconds: float = settings["seconds"]
         self._patience = 2 * PATIENCE * self._seconds
-        self._reader = BoardReader(settings, SIZE)
+        self._reader = BoardReader(settings)
         mode = ("gtpharness.Shim", "play", str(folder / settings["classes"]), main)
         self._java = _GamePipes(
             [*JAVA, "-cp", class_path(folder, settings), *mode],
@@ -124,7 +124,13 @@ class TerminalGame:
         if self.status == _TALKS_WITHOUT_END:
             return Refusal(f"the game broke{suffix}: it writes without end, and asks for no move")
         kind = TimeOut if self.is_stuck else Refusal
-        return kind(f"the game broke{suffix}: it {self.ended}{last_words(self)}")
+        return kind(f"the game broke{suffix}: it {self.ended}{self.last_words()}")
+
+    def last_words(self) -> str:
+        """Return its last words, as the end of an error."""
+        lines = [line for line in self.output.splitlines() if not _STACK.match(line)]
+        words = "\n".join(lines).strip()[-_LAST_WORDS:]
+        return f"; its last words: {quote(words)}" if words else ""
 
     def close(self) -> None:
         """End it."""
@@ -133,29 +139,21 @@ class TerminalGame:
             self._java.wait()
 
 
-def last_words(game: TerminalGame) -> str:
-    """Return the last words of a game, as the end of an error."""
-    lines = [line for line in game.output.splitlines() if not _STACK.match(line)]
-    words = "\n".join(lines).strip()[-_LAST_WORDS:]
-    return f"; its last words: {quote(words)}" if words else ""
-
-
 class BoardReader:
     """Reads the board that a game prints: rows of cells, however they are framed."""
 
-    def __init__(self, settings: dict[str, Any], size: int) -> None:
+    def __init__(self, settings: dict[str, Any]) -> None:
         signs = (settings["empty"], settings["black"], settings["white"])
         self._colors = {sign: color for color, some in enumerate(signs) for sign in some}
-        self._size = size
 
     def last_board(self, text: str) -> Shown | None:
         """Return the last whole board in a text, or None."""
         lines = _COLOR_CODES.sub("", text).replace("\r", "").split("\n")
         rows = [(place, row) for place, line in enumerate(lines) if (row := self._row(line))]
-        last = rows[-self._size :]
+        last = rows[-SIZE:]
         # A line between two rows, such as a grid's, is nothing to worry about.
         near = all(after[0] - before[0] <= 2 for before, after in pairwise(last))
-        if len(last) < self._size or not near:
+        if len(last) < SIZE or not near:
             return None
         return {(x, y): c for y, (_, row) in enumerate(last) for x, c in enumerate(row) if c}
 
@@ -172,12 +170,12 @@ class BoardReader:
 
         Without blanks between the cells, they are the letters of one word.
         """
-        extra = len(words) - self._size
+        extra = len(words) - SIZE
         if extra in (0, 1, 2):
             cuts = {0: [(0, 0)], 1: [(1, 0), (0, 1)], 2: [(1, 1)]}[extra]
             return [words[before : len(words) - behind] for before, behind in cuts]
-        joined = [[*word] for word in words if len(word) == self._size]
-        dashed = [word.split("-") for word in words if word.count("-") == self._size - 1]
+        joined = [[*word] for word in words if len(word) == SIZE]
+        dashed = [word.split("-") for word in words if word.count("-") == SIZE - 1]
         return [cells for cells in (*joined, *dashed) if len(words) <= 3]
 
 
@@ -211,23 +209,28 @@ class TypingWay(NamedTuple):
         return self.form.format(x=x, y=y, row=down + self.base, **letters)
 
 
-class TypingWays:
-    """Finds the way of a submission, once."""
+Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
+
+
+class Player:
+    """Plays games with a submission's program, and sees what happens to the board."""
 
     def __init__(self, settings: dict[str, Any], folder: Path) -> None:
         self._settings = settings
         self._folder = folder
         self._way: TypingWay | None = None
         self._trouble: Refusal | None = None  # why there is none
+        self._game: TerminalGame | None = None
+        self._played: list[Move] = []
+        self._prisoners: list[int] = []  # after each of them, how many stones it took
 
-    def find(self) -> TypingWay:
+    def _find_way(self) -> TypingWay:
         """Return how the game is played, found by trying; once."""
+        if self._way is None and not self._trouble:
+            self._way = self._try()
         if self._way is None:
-            if not self._trouble:
-                self._way = self._try()
-            if self._way is None:
-                assert self._trouble
-                raise self._trouble
+            assert self._trouble
+            raise self._trouble
         return self._way
 
     def _try(self) -> TypingWay | None:
@@ -266,7 +269,7 @@ class TypingWays:
                 if way.spell(point) == typed:
                     return way._replace(start=(typed,) * asked)
         seen = "was seen where it belongs" if game.board else "was seen on a board"
-        self._trouble = Refusal(f"no stone {seen} after {typed!r} was typed{last_words(game)}")
+        self._trouble = Refusal(f"no stone {seen} after {typed!r} was typed{game.last_words()}")
         return None
 
     def _with_pass(self, way: TypingWay) -> TypingWay | None:
@@ -287,21 +290,6 @@ class TypingWays:
         self._trouble = Refusal(f"no way to pass was found; tried were {words}")
         return None
 
-
-Move = tuple[int, Point | None]  # a color, and a point or (None) a pass
-
-
-class Player:
-    """Plays games with a submission's program, and sees what happens to the board."""
-
-    def __init__(self, settings: dict[str, Any], folder: Path) -> None:
-        self._settings = settings
-        self._folder = folder
-        self._ways = TypingWays(settings, folder)
-        self._game: TerminalGame | None = None
-        self._played: list[Move] = []
-        self._prisoners: list[int] = []  # after each of them, how many stones it took
-
     def accepts(self, moves: list[Move], move: Move) -> bool:
         """Whether the game takes a stone after some moves, in which colors need not alternate."""
         *before, last = alternate([*moves, move])
@@ -311,8 +299,8 @@ class Player:
         if broken := game.find_break():
             raise broken
         if game.is_over or game.ended:
-            raise Refusal(f"the game is over already{last_words(game)}")
-        self._type(last)
+            raise Refusal(f"the game is over already{game.last_words()}")
+        self._type(game, last)
         self.close()  # whatever it makes of a move that it refuses, the next question is not about
         if broken := game.find_break(" at the move"):
             raise broken
@@ -337,39 +325,33 @@ class Player:
             self._game.close()
             self._game = None
 
-    @property
-    def _current(self) -> TerminalGame:
-        assert self._game is not None
-        return self._game
-
     def _after(self, moves: list[Move]) -> TerminalGame:
-        if self._game is None or self._played != moves[: len(self._played)]:
-            way = self._ways.find()
+        """Return a game after some moves; raise Refusal if a legal one is not on its board."""
+        game = self._game
+        if game is None or self._played != moves[: len(self._played)]:
+            way = self._find_way()
             self.close()
-            self._game = TerminalGame(self._settings, self._folder, way.main, way.start)
+            game = self._game = TerminalGame(self._settings, self._folder, way.main, way.start)
             self._played, self._prisoners = [], []
         for move in moves[len(self._played) :]:
-            self._type(move)
-            self._check(move)
-        return self._current
+            self._type(game, move)
+            color, point = move
+            if broken := game.find_break(f" at {_name(move)}"):
+                raise broken
+            if point is not None and game.board.get(point) != color:
+                self.close()
+                words = game.last_words()
+                raise Refusal(f"the game did not take the legal move {_name(move)}{words}")
+        return game
 
-    def _type(self, move: Move) -> None:
-        way, game, (color, point) = self._ways.find(), self._current, move
+    def _type(self, game: TerminalGame, move: Move) -> None:
+        way, (color, point) = self._find_way(), move
         before = dict(game.board)
         if not game.ended:
             game.type(way.skip if point is None else way.spell(point))
         gone = [at for at, stone in before.items() if stone != color and at not in game.board]
         self._played.append(move)
         self._prisoners.append(len(gone))
-
-    def _check(self, move: Move) -> None:
-        """Raise Refusal if a legal move of the case did not come onto the board."""
-        game, (color, point) = self._current, move
-        if broken := game.find_break(f" at {_name(move)}"):
-            raise broken
-        if point is not None and game.board.get(point) != color:
-            self.close()
-            raise Refusal(f"the game did not take the legal move {_name(move)}{last_words(game)}")
 
 
 def alternate(moves: list[Move]) -> list[Move]:

@@ -1,4 +1,4 @@
-"""The description of an attack: one row of a roster."""
+"""The roster of attacks: each with its program, and the layer that is to stop it."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple

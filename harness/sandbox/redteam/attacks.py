@@ -27,32 +27,23 @@ MIB = 1 << 20
 # may look at the box late; an attack that is ended in time has failed.
 LATE = 3.0
 _X86 = os.uname().machine == "x86_64"
-# System calls by number: x86_64, others (which share one table).
-CALLS = {
-    "add_key": (248, 217),
-    "bpf": (321, 280),
-    "clone": (56, 220),
-    "io_uring_setup": (425, 425),
-    "keyctl": (250, 219),
-    "memfd_create": (319, 279),
-    "mount": (165, 40),
-    "msgget": (68, 186),
-    "msgrcv": (70, 188),
-    "msgsnd": (69, 189),
-    "perf_event_open": (298, 241),
-    "pidfd_getfd": (438, 438),
-    "pidfd_send_signal": (424, 424),
-    "pivot_root": (155, 41),
-    "process_vm_readv": (310, 270),
-    "ptrace": (101, 117),
-    "rt_sigqueueinfo": (129, 138),
-    "setns": (308, 268),
-    "shmget": (29, 194),
-    "tgkill": (234, 131),
-    "tkill": (200, 130),
-    "unshare": (272, 97),
-    "userfaultfd": (323, 282),
-}
+
+
+def numbers(table: str) -> dict[str, list[int]]:
+    """Read system calls: each with its number on x86_64 and, after a slash, on other machines."""
+    rows = (entry.partition("=") for entry in table.split())
+    return {name: [*map(int, told.split("/"))] for name, _, told in rows}
+
+
+CALLS = numbers(
+    """
+    add_key=248/217 bpf=321/280 clone=56/220 io_uring_setup=425 keyctl=250/219 memfd_create=319/279
+    mount=165/40 msgget=68/186 msgsnd=69/189 perf_event_open=298/241 pidfd_getfd=438
+    pidfd_send_signal=424 pivot_root=155/41 process_vm_readv=310/270 ptrace=101/117
+    rt_sigqueueinfo=129/138 setns=308/268 shmget=29/194 tgkill=234/131 tkill=200/130 unshare=272/97
+    userfaultfd=323/282
+    """
+)
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 _libc.mmap.restype = ctypes.c_void_p
@@ -61,7 +52,7 @@ _libc.mmap.restype = ctypes.c_void_p
 def call(name: str, *arguments: Any) -> int:
     """Make a system call; OSError if it is refused."""
     passed = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    result: int = _libc.syscall(ctypes.c_long(CALLS[name][not _X86]), *passed)
+    result: int = _libc.syscall(ctypes.c_long(CALLS[name][0 if _X86 else -1]), *passed)
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))

@@ -26,10 +26,10 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, _libc, call, main, map_memory  # type: ignore[import-not-found]
+from attacks import CALLS, _libc, call, main, map_memory, numbers  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
-CALLS |= {"cachestat": (451, 451), "futex": (202, 98), "mincore": (27, 232)}
+CALLS |= numbers("cachestat=451 futex=202/98 mincore=27/232")
 PAGE = 4096
 APART = 8  # pages from one place in a file to the next: what is read ahead is not the next one
 _DAY = 86400.0

@@ -22,20 +22,10 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, map_memory, refusals_of  # type: ignore[import-not-found]
+from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, map_memory, numbers, refusals_of  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
-CALLS |= {
-    "landlock_add_rule": (445, 445),
-    "landlock_create_ruleset": (444, 444),
-    "mq_open": (240, 180),
-    "prctl": (157, 167),
-    "setxattr": (188, 5),
-    "sendmsg": (46, 211),
-    "shmat": (30, 196),
-    "tee": (276, 77),
-    "vmsplice": (278, 75),
-}
+CALLS |= numbers("landlock_add_rule=445 landlock_create_ruleset=444 prctl=157/167 vmsplice=278/75")
 _SHARED, _PRIVATE, _ANONYMOUS, _NORESERVE = 1, 2, 0x20, 0x4000
 _PAGE = 4096
 _TIME = 3.5  # seconds: an attack that needs longer was held off
@@ -220,26 +210,21 @@ def huge_pages(hoard: Hoard) -> None:
         hoard.add(2 * MIB)
 
 
-def pipes(hoard: Hoard) -> None:
+def pipes(hoard: Hoard, size: int = 0) -> None:
     while True:
         reading, writing = os.pipe2(os.O_NONBLOCK)
-        hoard.add(_stuff(writing), reading)
+        if size:
+            with refusals_of("F_SETPIPE_SZ"):
+                fcntl.fcntl(writing, 1031, size)
+        written = 0
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                written += os.write(writing, bytes(64 * 1024))
+        hoard.add(written, reading)
 
 
 def large_pipes(hoard: Hoard) -> None:
-    while True:
-        reading, writing = os.pipe2(os.O_NONBLOCK)
-        with refusals_of("F_SETPIPE_SZ"):
-            fcntl.fcntl(writing, 1031, MIB)
-        hoard.add(_stuff(writing), reading)
-
-
-def _stuff(writing: int) -> int:
-    written = 0
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            written += os.write(writing, bytes(64 * 1024))
-    return written
+    pipes(hoard, MIB)
 
 
 def pipes_with_huge_pages(hoard: Hoard) -> None:
@@ -271,19 +256,17 @@ def spliced_files(hoard: Hoard) -> None:
         hoard.add(moved, reading)
 
 
-def socket_pairs(hoard: Hoard, kind: int = socket.SOCK_STREAM) -> None:
+def socket_pairs(hoard: Hoard, kind: int = socket.SOCK_STREAM, size: int = 0) -> None:
     while True:
         one, other = socket.socketpair(socket.AF_UNIX, kind)
+        for each in (one, other) if size else ():
+            with refusals_of("SO_SNDBUF"):
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size)
         hoard.add(_stuff_sockets(one, other), one, other)
 
 
 def large_sockets(hoard: Hoard) -> None:
-    while True:
-        one, other = socket.socketpair()
-        for each in (one, other):
-            with refusals_of("SO_SNDBUF"):
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        hoard.add(_stuff_sockets(one, other), one, other)
+    socket_pairs(hoard, size=MIB)
 
 
 def _stuff_sockets(*sockets: socket.socket) -> int:

@@ -13,17 +13,15 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, _libc, call, escaped, main, refusals_of, show, trying  # type: ignore[import-not-found]
+from attacks import CALLS, _libc, call, escaped, main, numbers, refusals_of, show, trying  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
-CALLS |= {
-    "io_setup": (206, 0),
-    "ioprio_get": (252, 31),
-    "ioprio_set": (251, 30),
-    "listmount": (458, 458),
-    "sched_setattr": (314, 274),
-    "timer_create": (222, 107),
-}
+CALLS |= numbers(
+    """
+    io_setup=206/0 ioprio_get=252/31 ioprio_set=251/30 listmount=458 sched_setattr=314/274
+    timer_create=222/107
+    """
+)
 _MANY_TIMERS = 5000
 # What /proc has of each process. That it exists anyone may know.
 _OF_PROCESSES = (

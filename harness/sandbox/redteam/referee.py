@@ -21,9 +21,8 @@ from harness.options import MIB, BoxLimits
 from harness.sandbox import levels, memory, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.plan import BoxEnd
-from harness.sandbox.redteam import scene as stages
 from harness.sandbox.redteam.attack_table import ROSTER, Attack
-from harness.sandbox.redteam.scene import AttackStage
+from harness.sandbox.redteam.scene import AttackStage, can_run, command, compile_needed
 
 _CERTAIN = 4.2  # standard deviations: chance does better in one of 75,000 trials
 _LARGE = 1 << 20  # bytes
@@ -143,7 +142,7 @@ def play(
 
     ``make_another``: make a launcher of boxes at the same time; None: of the same level.
     """
-    attacks = tuple(filter(stages.can_run, attacks))
+    attacks = tuple(filter(can_run, attacks))
     another = make_another or functools.partial(BoxLauncher, launcher.level, LIMITS)
     with AttackStage(attacks) as scene:
         for attack in attacks:
@@ -164,16 +163,15 @@ def play_at_once(
     Raises:
         SandboxError: a level does not work, or does not hold a canary.
     """
-    attacks = tuple(filter(stages.can_run, attacks))
-    stages.compile_needed(attacks)  # once, and not by each worker
+    attacks = tuple(filter(can_run, attacks))
+    compile_needed(attacks)  # once, and not by each worker
     channels = tuple(attack for attack in attacks if attack.receiver)
     others = tuple(attack for attack in attacks if not attack.receiver)
     level_numbers = tuple(level_numbers)
     # At level 1 an ordinary user's engines share one count of processes with all others of that
     # user: a bomb at another level would stop attacks before their own level does.
-    alone = () if os.geteuid() == 0 else (1,)
-    apart = [level for level in level_numbers if level in alone]
-    for together in ([level for level in level_numbers if level not in alone], apart):
+    apart = [] if os.geteuid() == 0 else [level for level in level_numbers if level == 1]
+    for together in ([level for level in level_numbers if level not in apart], apart):
         if together and others:
             yield from _play_levels(together, others)
     for level in level_numbers:  # what else goes on would be noise
@@ -184,13 +182,20 @@ def _play_levels(
     level_numbers: Sequence[int], attacks: tuple[Attack, ...]
 ) -> Iterator[AttackResult]:
     found: queue.SimpleQueue[AttackResult | BaseException | None] = queue.SimpleQueue()
-    room = memory.available() // (len(level_numbers) * 2 * LIMITS.memory)
+    room = memory.of_machine("MemAvailable:") // (len(level_numbers) * 2 * LIMITS.memory)
     number = min(max(1, min(WORKERS, room)), len(attacks))
-    launchers = {
-        level: [levels.make_proven(level, LIMITS) for _ in range(number)]
-        for level in level_numbers
-    }
-    workers = [one for own in launchers.values() for one in _hire(own, attacks, found)]
+    # The longest first, of CPU time before all: the last one to end decides when all have.
+    longest_first = sorted(attacks, key=lambda one: (one.cpu, -one.patience))
+    launchers: list[BoxLauncher] = []
+    workers: list[threading.Thread] = []
+    for level in level_numbers:
+        own = [levels.make_proven(level, LIMITS) for _ in range(number)]
+        shared = (attacks, iter(longest_first), found)  # by the workers of a level
+        workers += [
+            threading.Thread(target=_work, args=(launcher, *shared), daemon=True)
+            for launcher in own
+        ]
+        launchers += own
     working, again = len(workers), []
     try:
         for worker in workers:
@@ -206,29 +211,13 @@ def _play_levels(
             else:
                 yield finding
     finally:  # end all boxes, and with them whatever the workers do; they clear away their scenes
-        for launcher in (one for own in launchers.values() for one in own):
+        for launcher in launchers:
             launcher.close()
         for worker in workers:
             if worker.ident:  # it has begun; one that begins later finds its launcher closed
                 worker.join(_LONGEST_CLEARING)
     for level in level_numbers:
         yield from _play_alone(level, tuple(one.attack for one in again if one.level == level))
-
-
-def _hire(
-    launchers: list[BoxLauncher],
-    attacks: tuple[Attack, ...],
-    results: queue.SimpleQueue[AttackResult | BaseException | None],
-) -> Iterator[threading.Thread]:
-    """Yield workers that, once started, run attacks on one level, each in a launcher."""
-    waiting: queue.SimpleQueue[Attack | None] = queue.SimpleQueue()
-    # The longest first, of CPU time before all: the last one to end decides when all have.
-    for attack in sorted(attacks, key=lambda one: (one.cpu, -one.patience)):
-        waiting.put(attack)
-    for launcher in launchers:
-        waiting.put(None)
-        words = (launcher, attacks, waiting, results)
-        yield threading.Thread(target=_work, args=words, daemon=True)
 
 
 def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[AttackResult]:
@@ -246,15 +235,15 @@ def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[AttackResul
 def _work(
     launcher: BoxLauncher,
     attacks: tuple[Attack, ...],
-    queued: queue.SimpleQueue[Attack | None],
+    waiting: Iterator[Attack],
     results: queue.SimpleQueue[AttackResult | BaseException | None],
 ) -> None:
-    """Run attacks until there are no more; then say so."""
+    """Run what is ``waiting`` for the workers of a level; then say so."""
     if launcher.closed:
         return
     try:
         with contextlib.closing(launcher), AttackStage(attacks) as scene:
-            while attack := queued.get():
+            for attack in waiting:
                 results.put(_judge(launcher, scene, attack))
         results.put(None)
     except BaseException as error:  # noqa: BLE001 - it is raised where the findings are read
@@ -291,7 +280,7 @@ def _start(
     """Start a program of an attack; ``more``: what else it is told."""
     launcher.limits = launcher.limits._replace(cpu=attack.cpu)
     aim = scene.aim() | launcher.limits._asdict() | (more or {})
-    words = stages.command(attack, program, str(scene.submission), json.dumps(aim))
+    words = command(attack, program, str(scene.submission), json.dumps(aim))
     hidden = [*view.own_folders(), str(scene.secret)]
     where = str(scene.work)
     if attack.at == "build":

@@ -191,10 +191,11 @@ class AttackStage:
                 env={"GTP_HARNESS_SECRET": self.token},
                 cwd=self.secret.parent,
             )
+            assert victim.stdin is not None
             assert victim.stdout is not None
-            victim.stdout.readline()
+            self._victim, self._ask, self._told = victim, victim.stdin, victim.stdout
+            self._told.readline()
             self._counted = 0
-            self._victim = victim
             last.callback(self._end_victim)
             self._sockets = self._listen()
             for one in self._sockets.values():
@@ -211,12 +212,10 @@ class AttackStage:
         self._last.close()
 
     def _end_victim(self) -> None:
-        assert self._victim.stdin is not None
-        assert self._victim.stdout is not None
         with contextlib.suppress(BrokenPipeError):  # an attack has killed it
-            self._victim.stdin.close()
+            self._ask.close()
         self._victim.wait()
-        self._victim.stdout.close()
+        self._told.close()
 
     def _remove_strays(self) -> None:
         for path in self.strays():
@@ -285,11 +284,9 @@ class AttackStage:
         """Yield what has happened to the scene since it was last asked."""
         if not self._clear():
             yield "left what cannot be removed"
-        assert self._victim.stdin is not None
-        assert self._victim.stdout is not None
-        self._victim.stdin.write("\n")
-        self._victim.stdin.flush()
-        before, self._counted = self._counted, int(self._victim.stdout.readline())
+        self._ask.write("\n")
+        self._ask.flush()
+        before, self._counted = self._counted, int(self._told.readline())
         if signals := self._counted - before:
             yield f"signalled the harness {signals} times"
         for name, server in self._sockets.items():

@@ -12,10 +12,10 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, trying  # type: ignore[import-not-found]
+from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, numbers, trying  # type: ignore[import-not-found]
 
 Aim = dict[str, Any]
-CALLS["fallocate"] = (285, 47)
+CALLS |= numbers("fallocate=285/47")
 _PAUSE = 0.03  # seconds for each megabyte, so that a busy machine is not an escape
 
 
