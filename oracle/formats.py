@@ -16,7 +16,6 @@ name           what it is                                                      m
 """
 
 import re
-from collections.abc import Callable
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -25,8 +24,6 @@ from oracle.boards import Lines, Snapshot, SnapshotChoice, decode, lines_of, quo
 from oracle.command_properties import BOARD, SIZE, STANDARD
 from oracle.errors import FormatError
 from oracle.gtp.protocol import Engine
-
-Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 
 __all__ = ["FORMATS", "Snapshot", "SnapshotChoice", "read_position"]
 
@@ -43,15 +40,13 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "gtp": ("line", "test"),
 }
 
-# The function that reads each; only the one that is needed is imported.
-_READERS = {
-    "sgf": ("oracle.sgf", "read_sgf"),
-    "text": ("oracle.boards.diagram", "read_digits"),
-    "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
-    "picture": ("oracle.boards.gosensei", "read_picture"),
-    "diagram": ("oracle.boards.diagram", "read_diagram"),
-    "drawing": ("oracle.boards.diagram", "read_drawing"),
-    "gtp": ("oracle.formats", "read_case"),
+# Of each text board: the module, its function that parses one, and the game that is played on it.
+_BOARDS = {
+    "text": ("diagram", "parse_digits", "java-go"),
+    "gosensei": ("gosensei", "parse_gosensei", "gosensei"),
+    "picture": ("gosensei", "parse_picture", "gosensei"),
+    "diagram": ("diagram", "parse_diagram", None),
+    "drawing": ("diagram", "parse_drawing", None),
 }
 
 # How the first line that is not blank looks in each format. SGF comes last, because a game record
@@ -102,9 +97,22 @@ def read_position(
             others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])
             message = f"a file of format {name} has no choice of {attribute} (only {others})"
             raise FormatError(message, file)
-    module, function = _READERS[name]
-    reader: Reader = getattr(import_module(module), function)
-    return reader(data, file, choice)
+    return read_as(name, data, file, choice)
+
+
+def read_as(
+    name: str, data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
+    """Read a position in the format of this name; arguments and errors as of :func:`read_case`."""
+    if name == "gtp":
+        return read_case(data, file, choice)
+    if name == "sgf":
+        from oracle.sgf import read_sgf
+
+        return read_sgf(data, file, choice)
+    module, function, game = _BOARDS[name]  # only the one that is needed is imported
+    parse = getattr(import_module(f"oracle.boards.{module}"), function)
+    return Snapshot(parse(decode(data), file), name, game=game)
 
 
 def detect(data: bytes, path: str = "") -> str:

@@ -13,21 +13,11 @@ from oracle.errors import OracleError
 from oracle.explanation import Explanation, is_underspecified
 from oracle.formats import FORMATS, SnapshotChoice, read_position
 from oracle.komi import parse_komi, plain_text
-from oracle.position import (
-    BLACK,
-    GTP_LETTERS,
-    MAX_SIZE,
-    NAMES,
-    Point,
-    color_of,
-    parse_vertex,
-    vertex,
-)
+from oracle.position import BLACK, MAX_SIZE, NAMES, Point, color_of, parse_vertex, vertex
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
 
@@ -235,7 +225,7 @@ def question(name: str, description: str, rules: str | None = None) -> OptionPar
     return parser
 
 
-def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str = GTP_LETTERS) -> int:
+def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str) -> int:
     """Read the options and the position, ask, and print; return the exit status.
 
     ``letters`` are those of the columns in the answers.
@@ -244,10 +234,8 @@ def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str = GTP
     snapshot = read(options)
     answers = ask(snapshot, options)
     if options.json:
-        print_json(
-            describe_position(snapshot, options.file)
-            | {"answers": [_json(a, letters) for a in answers]}
-        )
+        told = [_json(answer, letters) for answer in answers]
+        print_json(describe_position(snapshot, options.file) | {"answers": told})
         return 0
     print_notes(snapshot)
     blocks = [_text(answer, snapshot, letters, not options.ascii) for answer in answers]

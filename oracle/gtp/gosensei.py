@@ -35,20 +35,19 @@ class GosenseiSession(common.Session):
 
 def load_board(session: common.Session, words: list[str]) -> str:
     """FILE: load a go board configuration file."""
-    from oracle.boards.gosensei import read_gosensei
+    from oracle.boards.gosensei import parse_gosensei
 
-    common.load_board(session, words, read_gosensei)
-    return ""
+    return common.load_board(session, words, "gosensei", parse_gosensei)
 
 
 def is_valid(session: common.Session, words: list[str]) -> str:
     """FILE: whether it is such a file without errors: true or false."""
-    from oracle.boards import read_bytes
-    from oracle.boards.gosensei import read_gosensei
+    from oracle.boards import read_text
+    from oracle.boards.gosensei import parse_gosensei
 
     try:
         path = common.filename(words)
-        read_gosensei(read_bytes(path, session.folder), path)
+        parse_gosensei(read_text(path, session.folder), path)
     except FormatError:
         return "false"
     return "true"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from oracle.answers.gomoku_policy import DEFAULT
+from oracle.assignments import told_by
 from oracle.mistakes import gomoku_parts as parts
-from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, last_state, told_by
+from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, last_state
 from oracle.mistakes.gomoku_parts import PolicyBoard, fives_made, gap, near_blocks, open_fours
 from oracle.position import BLACK, Point, each_bit, opponent
 from oracle.rules import gomoku as rules

@@ -14,7 +14,7 @@ _DECLARED = re.compile(rb"CA\s*\[\s*([!-\\^-~]{1,40})\s*\]")
 # Families of encodings in which ASCII text stands for itself. Python knows others by name:
 # UTF-7, ``unicode_escape``, ``idna``, ``rot13``; and in the family cp there is EBCDIC.
 _FAMILIES = ("utf-8", "ascii", "iso", "cp", "koi8", "mac", "gb", "big5", "shift_jis", "euc")
-_SIGN_CHARACTERS = b"(;AB[aa])"
+_SIGNS = b"(;AB[aa])"
 
 # Four letters above ASCII in a row are two Chinese characters; European names have no such run.
 # Shift JIS begins most characters with a byte that Western texts and GB 2312 do not have.
@@ -73,12 +73,10 @@ def _codec(name: str) -> str | None:
     """Return Python's name of an encoding in which ASCII stands for itself, None for others."""
     try:
         codec = codecs.lookup(name).name
-        plain = codec.startswith(_FAMILIES) and _SIGN_CHARACTERS.decode(
-            codec
-        ) == _SIGN_CHARACTERS.decode("ascii")
+        signs = _SIGNS.decode(codec) if codec.startswith(_FAMILIES) else ""
     except (LookupError, ValueError):
         return None
-    return codec if plain else None
+    return codec if signs == _SIGNS.decode("ascii") else None
 
 
 def _fits(text: str) -> bool:
