@@ -1,4 +1,10 @@
-"""Find out why a scheduler cannot be reached: Dask tries again and again, and does not say."""
+"""The process that speaks to Dask for a grading: it sends units, and says what happens to them.
+
+It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
+lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler can
+no longer be reached it ends. The process that started it starts another one, and sends again what
+has not come back.
+"""
 
 import asyncio
 import contextlib
@@ -19,8 +25,14 @@ from harness.cluster.transfer import BytesServer
 from harness.errors import UsageError
 from harness.work import canonical_json
 
+_PATIENCE = 30.0  # seconds in which a scheduler must answer
+_SEEN = 2.0  # seconds between two tellings of what each worker does
+_LOOK = 0.5  # seconds between two looks at the workers, and one more for each hundred of them
+_LINGERS = 0.05  # seconds in which what has ended waits for the next load, to go with it
 _PROBE_PATIENCE = 5.0  # seconds for a connection
 _PAUSE = 2.0  # seconds between two
+
+# --- Why a scheduler cannot be reached: Dask tries again and again, and does not say -------------
 
 
 async def find_obstacle(address: str, credentials: tls.TlsCredentials | None) -> str:
@@ -86,17 +98,7 @@ def without_repeats(report: Callable[[str], object]) -> Callable[[str], None]:
     return tell
 
 
-# --- The process that speaks to Dask for a grading: it sends units, and says what happens to them
-# It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
-# lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler
-# can no longer be reached it ends. The process that started it starts another one, and sends again
-# what has not come back.
-
-
-_PATIENCE = 30.0  # seconds in which a scheduler must answer
-_SEEN = 2.0  # seconds between two tellings of what each worker does
-_LOOK = 0.5  # seconds between two looks at the workers, and one more for each hundred of them
-_LINGERS = 0.05  # seconds in which what has ended waits for the next load, to go with it
+# --- The connector -------------------------------------------------------------------------------
 
 
 class NoSchedulerError(Exception):
