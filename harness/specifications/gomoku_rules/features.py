@@ -89,11 +89,6 @@ def _wraps(moment: SceneMoment) -> bool:
     return any(rules.fives_along(f, step) for f in flats for step in across)
 
 
-def _is_drawn(moment: SceneMoment) -> bool:
-    full = moment.board.stones == moment.shape.full
-    return full and not any(fives(moment.shape, mask) for mask in moment.board)
-
-
 def _has_one_left(moment: SceneMoment) -> bool:
     """Whether there is one empty point, on which neither color makes a five."""
     shape, board = moment.shape, moment.board
@@ -143,19 +138,9 @@ def _result(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*scenes.up_to_last(moment, random), _RESULT]
 
 
-def _result_and_list(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    listed = [_LEGAL] if moment.size <= _LISTED or is_over(moment) else []
-    return [*scenes.up_to_last(moment, random), _RESULT, *listed]
-
-
 def _turn(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     why = f"The last stone was {NAMES[moment.color].capitalize()}'s, whoever played before it."
     return [*scenes.up_to_last(moment, random), _side(why)]
-
-
-def _new_turn(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    side = _side("A new game begins with Black.")
-    return [*scenes.up_to_last(moment, random), SceneCommand("clear_board"), side]
 
 
 def _ask_error(
@@ -339,7 +324,8 @@ _IN_WORDS = ("row", "column", "rising line", "falling line")  # the directions
 FEATURES = (
     *(
         Feature(f"{name}-of-five", f"five in a {_IN_WORDS[place]} win",
-                _find_win_along(name), _result_and_list, _line(place))
+                _find_win_along(name), lambda m, random: [*_result(m, random), _LEGAL],
+                _line(place))
         for place, name in enumerate(made_positions.DIRECTIONS)
     ),
     Feature("filled-from-within", "the last stone is not at an end of the five",
@@ -359,7 +345,8 @@ FEATURES = (
                 not one & ~mask for one in _rides(m.shape) for mask in m.board)), _result, _ride),
     Feature("around-the-edge", "a row ends at the edge", _going_on(_wraps), _result, _across),
     Feature("full-board", "a full board without a five is a draw",
-            when("draw", _is_drawn), _pass, _no_five(0)),
+            when("draw", lambda m: m.board.stones == m.shape.full and not any(
+                fives(m.shape, mask) for mask in m.board)), _pass, _no_five(0)),
     Feature("last-point", "one empty point is left",
             when("unknown", _has_one_left), _last_point, _no_five(1)),
     Feature("nearly-full", "with one empty point the game still goes on",
@@ -398,7 +385,10 @@ FEATURES = (
                 *scenes.up_to_last(m, random), SceneCommand(f"boardsize {m.size}"), _RESULT],
             _line()),
     Feature("new-turn", "clear_board gives Black the first move",
-            when("black", lambda m: m.color == 1 and not is_over(m)), _new_turn, _short),
+            when("black", lambda m: m.color == 1 and not is_over(m)),
+            lambda m, random: [
+                *scenes.up_to_last(m, random), SceneCommand("clear_board"),
+                _side("A new game begins with Black.")], _short),
     Feature("not-over", "the game goes on", _going_on(), _not_asked, _anytime),
 )  # fmt: skip
 

@@ -98,11 +98,6 @@ def _find_owned(moment: SceneMoment) -> list[int]:
     return [region for region in regions(moment.shape, own) if region.bit_count() > 1]
 
 
-def _is_settled(moment: SceneMoment) -> bool:
-    few = look(moment).neutral.bit_count() * 3 < moment.size**2
-    return few and moment.board.stones != 0
-
-
 def _stones(moment: SceneMoment) -> str:
     return "move" if moment.move and moment.board.stones.bit_count() > 2 else ""
 
@@ -267,11 +262,6 @@ def _ask_snapback(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     ]
 
 
-def _ask_new_game(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    asked = _test(f"captures {NAMES[moment.color][0]}", "A new game has no prisoners.")
-    return [*scenes.up_to_last(moment, random), SceneCommand("clear_board"), asked]
-
-
 def _ask_passes(*passes: str) -> scenes.Asker:
     """Return what passes (W: a stone in between) and asks whether the game is over."""
     over = passes[-2:] == ("B", "W")
@@ -370,7 +360,9 @@ _ON_BOARDS = (
             when("false", _inner_stones), _ask_living, _anytime),
     Feature("territory", "the empty points of a region share their fate",
             when("both", lambda m: _find_owned(m) and look(m).neutral), _ask_territory, _carve),
-    Feature("score", "territory of both colors", when("points", _is_settled),
+    Feature("score", "territory of both colors",
+            when("points", lambda m: (
+                look(m).neutral.bit_count() * 3 < m.size**2 and m.board.stones)),
             lambda m, random: [
                 *scenes.as_it_lies(m, random), _test("score b"), _test("score w")], _carve),
     Feature("empty-board", "the empty board is nobody's",
@@ -406,7 +398,10 @@ _IN_GAMES = (
             _to_play(lambda m: m.ko and _elsewhere(m)), _ask_later, _ko_fight),
     Feature("snapback", "taking back several stones at once is not a ko",
             _to_play(_is_snapback), _ask_snapback, _snap),
-    Feature("new-game", "a new game begins without prisoners", _takes(1), _ask_new_game, _in_game),
+    Feature("new-game", "a new game begins without prisoners", _takes(1),
+            lambda m, random: [
+                *scenes.up_to_last(m, random), SceneCommand("clear_board"),
+                _test(f"captures {NAMES[m.color][0]}", "A new game has no prisoners.")], _in_game),
     Feature("both-passed", "Black passes and White after it: the game is over",
             _stones, _ask_passes("B", "W"), _short_game),
     Feature("white-first", "White passes first: the game is not over",
