@@ -1,7 +1,6 @@
 """Features in tests of gomoku-policy: each type of move, and what is easily overlooked in it."""
 
 from functools import lru_cache, reduce
-from itertools import starmap
 from operator import or_
 from random import Random
 from typing import NamedTuple
@@ -131,7 +130,7 @@ def _third_blocks(moment: SceneMoment) -> int:
     """
     theirs = moment.board.of(3 - moment.to_play)
     along = zip(_windows_of(moment, theirs), steps(moment.shape), strict=True)
-    return reduce(or_, starmap(third_blocks, along))
+    return reduce(or_, (third_blocks(second, fifth, step) for (second, *_, fifth), step in along))
 
 
 def _has_answer(moment: SceneMoment) -> bool:
