@@ -234,7 +234,9 @@ def _replay(lines: Lines, engine: Engine, file: str | None) -> None:
         properties = STANDARD[words[0]]
         is_fixed = properties.is_known and properties.sets_up and not properties.chooses
         if is_fixed and words[0] in engine.commands:
-            reply = engine.handle(" ".join(_locate(words, file)))
+            if properties.loads and file is not None:  # a name is relative to the case file
+                words[1:] = [str(PurePath(file).parent / " ".join(words[1:]).strip('"'))]
+            reply = engine.handle(" ".join(words))
             if not reply.startswith("?"):
                 spoiled = None if properties.begins_board else spoiled
             elif not (line[0].isdigit() or spoiled):  # a test may well try what is refused
@@ -260,10 +262,3 @@ def _find_expected_move(words: list[str], following: Lines) -> list[str]:
     if answers or not answer.isalnum():
         return words
     return [] if answer == "resign" else ["play", words[1], answer]
-
-
-def _locate(words: list[str], file: str | None) -> list[str]:
-    """Return a command whose file, if it names one, is found from the case file's folder."""
-    if not STANDARD[words[0]].loads or file is None:
-        return words
-    return [words[0], str(PurePath(file).parent / " ".join(words[1:]).strip('"'))]

@@ -136,9 +136,11 @@ class GameTable:
                 return passed
             self.is_open = False
             black, white = self.score(BLACK), self.score(WHITE)
+            winner = "Black" if black > white else "White" if white > black else "nobody"
+            margin = f" by {count(abs(black - white), 'point')}" if black != white else ""
             return (
                 f"{passed}\n\nThe game is over: Black passed and White passed after it.\n"
-                f"Black has {count(black, 'point')}, White {white}: {_verdict(black - white)}."
+                f"Black has {count(black, 'point')}, White {white}: {winner} wins{margin}."
             )
         stones = count(taken, f"{NAMES[opponent(color)]} stone")
         capture = f" and takes {stones}" if taken else ""
@@ -223,13 +225,6 @@ _COMMANDS: dict[str, tuple[Callable[[GameTable, str], str], str]] = {
     "help": (GameTable.help_, "this list"),
     "quit": (GameTable.leave, "leave the game"),
 }
-
-
-def _verdict(lead: int) -> str:
-    if not lead:
-        return "nobody wins"
-    winner = NAMES[BLACK if lead > 0 else WHITE].capitalize()
-    return f"{winner} wins by {count(abs(lead), 'point')}"
 
 
 def converse(table: GameTable, ask: Callable[[str], str], say: Callable[[str], None]) -> None:

@@ -85,10 +85,6 @@ def _say(number: EnginePart, sentence: Callable[[int], str]) -> Route:
     )
 
 
-def _load_board(session: GosenseiSession, words: list[str]) -> str:
-    return common.load_board(session, words, "gosensei", partial(_parse, session))
-
-
 def _is_valid(session: GosenseiSession, words: list[str]) -> str:
     path = common.filename(words)
     try:
@@ -104,7 +100,12 @@ SHELF = Shelf(
         "eyes": _say(number_of_eyes, answers.eyes_sentence),
         "twoeyes": _say(number_of_two_eyes, answers.two_eyes_sentence),
         "eyespaces": _say(number_of_spaces, answers.eye_spaces_sentence),
-        "load_board": Route(_load_board, (text,)),
+        "load_board": Route(
+            lambda session, words: common.load_board(
+                session, words, "gosensei", partial(_parse, session)
+            ),
+            (text,),
+        ),
         "is_valid": Route(_is_valid, (text,)),
     },
 )
