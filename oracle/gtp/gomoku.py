@@ -6,16 +6,7 @@ from oracle.answers import gomoku_policy, gomoku_rules
 from oracle.errors import GtpError, IllegalMove, VertexError
 from oracle.games.gomoku import GomokuGame
 from oracle.gtp import common, protocol
-from oracle.position import (
-    GTP_LETTERS,
-    NAMES,
-    Point,
-    Position,
-    color_of,
-    opponent,
-    parse_vertex,
-    vertex,
-)
+from oracle.position import GTP_LETTERS, NAMES, color_of, opponent, parse_vertex, vertex
 from oracle.rules.gomoku import POLICIES
 
 TYPE_CHECKING = False
@@ -24,6 +15,7 @@ if TYPE_CHECKING:
 
     from oracle.gtp.common import Questions
     from oracle.gtp.protocol import Table
+    from oracle.position import Point, Position
 
 
 class GomokuSession(common.Session):

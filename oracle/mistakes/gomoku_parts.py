@@ -6,23 +6,14 @@ from oracle.errors import VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, moves_text, policy_text
 from oracle.mistakes.bank import EnginePart, Route, last_state, part
-from oracle.position import (
-    BLACK,
-    EMPTY,
-    NAMES,
-    Grid,
-    Point,
-    color_of,
-    opponent,
-    parse_vertex,
-    sides,
-    vertex,
-)
+from oracle.position import BLACK, EMPTY, NAMES, color_of, opponent, parse_vertex, sides, vertex
 from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from oracle.position import Grid, Point
 
 # --- lines as mistaken programs see them: with other ends, or over the edge of the board -------
 
