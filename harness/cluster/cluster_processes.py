@@ -96,16 +96,12 @@ def schedule(settings: records.SchedulerSettings) -> None:
     dask_messages.refuse()
 
     async def work() -> None:
-        papers = (
-            tls_files.TlsCredentials(Path(settings.tls), tls_files.SCHEDULER)
-            if settings.tls
-            else None
-        )
+        credentials = tls_files.credentials_in(settings.tls, tls_files.SCHEDULER)
         scheduler = dask_messages.GuardedScheduler(
             host=settings.host,
             port=settings.port,
-            protocol="tls" if papers else "tcp",
-            security=papers.security() if papers else None,
+            protocol="tls" if credentials else "tcp",
+            security=credentials.security() if credentials else None,
             allowed_failures=0,  # who sends a unit again is the dispatcher
             worker_ttl=_GONE,
             dashboard_address="127.0.0.1:0",
@@ -140,11 +136,9 @@ def work(settings: records.WorkerSettings) -> None:
     if wrong := records.wrong_with_pace(measured):
         raise UsageError(f"this machine cannot be a worker: {wrong}")
     found = facts(settings.machine, here, taken, measured, unsafe=settings.unsafe)
-    papers = (
-        tls_files.TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
-    )
+    credentials = tls_files.credentials_in(settings.tls, tls_files.WORKER)
     store = EnvironmentStore(built, settings.environments_size, taken)
-    tls = papers.client_context() if papers else None
+    tls = credentials.client_context() if credentials else None
     executor = UnitExecutor(found, here, cache, store, machine, tls)
     with contextlib.closing(executor):
         dask_messages.TASK_RUNNER[:] = [executor.do]
@@ -155,7 +149,7 @@ def work(settings: records.WorkerSettings) -> None:
             f" environments for {kinds}"
         )
         resources = records.list_announced_resources(found)
-        asyncio.run(_until_a_signal(_work(settings, resources, papers, executor)))
+        asyncio.run(_until_a_signal(_work(settings, resources, credentials, executor)))
 
 
 async def _work(

@@ -13,7 +13,6 @@ import ssl
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -347,8 +346,8 @@ async def carry(settings: records.ConnectorSettings) -> None:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
         UsageError: the address for the bytes cannot be had.
     """
-    papers = tls.TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
-    context = papers.server_context() if papers else None
+    credentials = tls.credentials_in(settings.tls, tls.SERVER)
+    context = credentials.server_context() if credentials else None
     try:
         served = BytesServer(settings.host, settings.port, context)
     except OSError as error:
@@ -357,7 +356,7 @@ async def carry(settings: records.ConnectorSettings) -> None:
             f" {error.strerror}. Give an address of this machine with --bytes-at HOST:PORT"
         ) from None
     try:
-        async with client_of(settings, papers) as client:
+        async with client_of(settings, credentials) as client:
             connector = Connector(client, served, _write_news, watches=settings.watches)
             watching = asyncio.create_task(connector.watch())
             hearing = asyncio.create_task(_read_orders(connector))
@@ -371,8 +370,8 @@ async def carry(settings: records.ConnectorSettings) -> None:
 
 async def look(settings: records.ConnectorSettings) -> records.ClusterState:
     """Return what a cluster does now; raises as :func:`identity`."""
-    papers = tls.TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
-    async with client_of(settings, papers) as client:
+    credentials = tls.credentials_in(settings.tls, tls.SERVER)
+    async with client_of(settings, credentials) as client:
         return await describe_cluster(client, await identity(client))
 
 

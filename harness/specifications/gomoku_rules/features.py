@@ -63,8 +63,8 @@ def _five(moment: SceneMoment) -> list[tuple[int, int]]:
     return moment.shape.points(found.points) if found else []
 
 
-def _nearly(count: int, rest: Callable[[StoneBits, int], int]) -> scenes.Finder:
-    """Return a finder of windows of five with ``count`` stones of one color among ``rest``."""
+def _nearly(rest: Callable[[StoneBits, int], int]) -> scenes.Finder:
+    """Return a finder of windows of five with four stones of one color and one of ``rest``."""
 
     def has(moment: SceneMoment) -> bool:
         shape, board = moment.shape, moment.board
@@ -74,7 +74,7 @@ def _nearly(count: int, rest: Callable[[StoneBits, int], int]) -> scenes.Finder:
                 for start in each_bit(mine | others):
                     five = rules.window(start, step, 5)
                     is_whole = five & mine | five & others == five
-                    if is_whole and (five & mine).bit_count() == count:
+                    if is_whole and (five & mine).bit_count() == 4:
                         return True
         return False
 
@@ -337,9 +337,9 @@ FEATURES = (
             _won(lambda m: any(row >= 9 or column >= 8 for row, column in _five(m))),
             _result, _line(sizes=range(10, 20)), least=2),
     Feature("four-of-five", "four in a row do not win",
-            _nearly(4, lambda board, color: ~board.stones), _result, _four(False)),
+            _nearly(lambda board, color: ~board.stones), _result, _four(False)),
     Feature("mixed-line", "a five of both colors does not win",
-            _nearly(4, lambda board, color: board.of(3 - color)), _result, _four(True)),
+            _nearly(lambda board, color: board.of(3 - color)), _result, _four(True)),
     Feature("knight-ride", "a knight's steps are not a line",
             _going_on(lambda m: any(
                 not one & ~mask for one in _rides(m.shape) for mask in m.board)), _result, _ride),
