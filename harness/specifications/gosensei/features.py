@@ -53,27 +53,20 @@ def look(moment: SceneMoment) -> EyeFacts:
 # --- when a board has a feature -----------------------------------------------------------------
 
 
-def _many(count: int) -> str:
-    return "none" if not count else "one" if count == 1 else "several"
-
-
-def _eyes(has: scenes.Has) -> scenes.Finder:
-    """Return a finder of boards that have something; the kind of answer: how many eyes."""
-    return lambda moment: _many(look(moment).eyes.bit_count()) if has(moment) else ""
-
-
-def _two(has: scenes.Has) -> scenes.Finder:
-    """Return such a finder, whose kind of answer is how many eyes have another near."""
-    return lambda moment: _many(look(moment).near.bit_count()) if has(moment) else ""
-
-
-def _spaces(has: scenes.Has) -> scenes.Finder:
-    """Return such a finder, whose kind of answer is how many eye spaces there are."""
+def _find(count: Callable[[EyeFacts], int], has: scenes.Has) -> scenes.Finder:
+    """Return a finder of boards that have something; the kind of answer is a number."""
 
     def find(moment: SceneMoment) -> str:
-        return _many(len(list(regions(_SHAPE, look(moment).spaces)))) if has(moment) else ""
+        if not has(moment):
+            return ""
+        return ("none", "one", "several")[min(count(look(moment)), 2)]
 
     return find
+
+
+_eyes = partial(_find, lambda seen: seen.eyes.bit_count())
+_two = partial(_find, lambda seen: seen.near.bit_count())  # eyes that have another near
+_spaces = partial(_find, lambda seen: len(list(regions(_SHAPE, seen.spaces))))
 
 
 def _diagonals(eyes: int) -> int:
