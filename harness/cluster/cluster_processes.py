@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +135,19 @@ def work(settings: records.WorkerSettings) -> None:
         measured = pace()
     if wrong := records.wrong_with_pace(measured):
         raise UsageError(f"this machine cannot be a worker: {wrong}")
-    found = facts(settings.machine, here, taken, measured, unsafe=settings.unsafe)
+    proven = [*find_working_levels(), *(["off"] if settings.unsafe else [])]
+    if not proven:
+        raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
+    found = records.Facts(
+        "",  # its address is not known yet
+        settings.machine,
+        __version__,
+        tuple(proven),
+        tuple(tool.name for tool in needs.tools(needs.PACKAGES) if tool.path),
+        tuple(dict.fromkeys(one.fingerprint for one in here)),
+        measured,
+        tuple(dict.fromkeys(one.base for one in taken)),
+    )
     credentials = tls_files.credentials_in(settings.tls, tls_files.WORKER)
     store = EnvironmentStore(built, settings.environments_size, taken)
     tls = credentials.client_context() if credentials else None
@@ -321,42 +333,13 @@ def _round() -> float:
     return time.process_time() - begun
 
 
-_LEVELS = ("3", "2", "1")
-_OFF = "off"
-
-
-def facts(
-    machine: str,
-    pythons: Sequence[EnginePython],
-    bases: Sequence[Interpreter],
-    pace: float,
-    *,
-    unsafe: bool,
-) -> records.Facts:
-    """Return what this machine has; its address is not known yet.
-
-    ``bases``: Pythons for which it takes environments. ``pace``: how fast it computes.
-    ``unsafe``: engines may run without a sandbox, too.
-
-    Raises:
-        SandboxError: no level holds here, and ``unsafe`` is not said; or one does not hold.
-    """
-    proven = [*find_working_levels(), *([_OFF] if unsafe else [])]
-    if not proven:
-        raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
-    tools = tuple(tool.name for tool in needs.tools(needs.PACKAGES) if tool.path)
-    prints = tuple(dict.fromkeys(one.fingerprint for one in pythons))
-    kinds = tuple(dict.fromkeys(one.base for one in bases))
-    return records.Facts("", machine, __version__, tuple(proven), tools, prints, pace, kinds)
-
-
 def find_working_levels() -> Iterator[str]:
     """Yield the sandbox levels that have just held here.
 
     Raises:
         EscapeError: one does not hold.
     """
-    for level in _LEVELS:
+    for level in ("3", "2", "1"):
         try:
             levels.make_proven(int(level)).close()
         except levels.EscapeError:
