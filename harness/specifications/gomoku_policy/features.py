@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from harness.vocabulary import made_positions, scenes
 from harness.vocabulary.made_positions import add_stones, board_moment, sprinkle
-from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment, StoneBits
+from harness.vocabulary.scenes import Feature, SceneCommand, SceneMoment, StoneBits, when
 from oracle.mistakes.gomoku_parts import fives_made, pack, third_blocks, unpack
 from oracle.montecarlo import any_bit
 from oracle.position import each_bit, grid
@@ -167,11 +167,6 @@ def _wraps(moment: SceneMoment) -> bool:
         for side in (pack(shape, look(moment).mine), pack(shape, look(moment).theirs))
         for step in (1, width, width + 1, width - 1)
     )
-
-
-def _drawn(moment: SceneMoment) -> str:
-    full = moment.board.stones == moment.shape.full
-    return "none" if full and not any(rules.fives(moment.shape, m) for m in moment.board) else ""
 
 
 def _urgent(moment: SceneMoment) -> str:
@@ -395,8 +390,10 @@ _FEATURES = (
     Feature("around-the-edge", "a row ends at the edge",
             _counts(*_FOURS, "Random", has=_wraps), _rule_based, _across),
     Feature("game-over", "no move after a five",
-            lambda m: "none" if made_positions.find_win(m) else "", _rule_based, _win),
-    Feature("full-board", "no move on a full board", _drawn, _rule_based,
+            when("none", made_positions.find_win), _rule_based, _win),
+    Feature("full-board", "no move on a full board",
+            when("none", lambda m: m.board.stones == m.shape.full and not any(
+                rules.fives(m.shape, mask) for mask in m.board)), _rule_based,
             lambda random: made_positions.gomoku_full(random, random.choice((5, 5, 6)))),
     Feature("random-policy", "the random policy considers every point",
             _urgent, lambda m, random: [
@@ -410,4 +407,4 @@ _FEATURES = (
 )  # fmt: skip
 
 FEATURES = tuple(map(_fair, _FEATURES))
-KIND = FeatureKind("gomoku", range(5, 20), FEATURES, scenes.whole, swaps=False)
+KIND = scenes.FeatureKind("gomoku", range(5, 20), FEATURES, scenes.whole, swaps=False)

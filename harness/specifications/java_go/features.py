@@ -124,11 +124,6 @@ def _find_captured_now(moment: SceneMoment) -> int:
     return black | white
 
 
-def _captured(moment: SceneMoment) -> str:
-    count = _find_captured_now(moment).bit_count()
-    return "" if not count else "one" if count == 1 else "several"
-
-
 def _has_captured_chain(moment: SceneMoment) -> bool:
     """Whether a captured chain has a stone that has no opponent beside it."""
     shape, dead = moment.shape, _find_captured_now(moment)
@@ -350,7 +345,8 @@ def _lying_still(moment: SceneMoment) -> SceneMoment:
 
 _ON_BOARDS = (
     Feature("lying-stone", "a captured stone that still lies on the board is worth two",
-            _captured, _ask_lying, _still_lying, least=2),
+            lambda m: ("", "one", "several")[min(_find_captured_now(m).bit_count(), 2)],
+            _ask_lying, _still_lying, least=2),
     Feature("lying-chain", "a captured chain, of which no stone has a liberty",
             when("several", _has_captured_chain), _ask_beside_lying, _still_lying),
     Feature("lying-at-edge", "a captured stone at the edge",
