@@ -51,8 +51,15 @@ def policy_moves(boards: Boards, color: Colors = BLACK) -> tuple[NDArray[np.int8
     types: list[NDArray[np.int8]] = []
 
     def question(frame: PlaneFrame, mine: Planes, theirs: Planes) -> Map:
-        kind, moves = _most_urgent(frame, mine, theirs)
-        types.append(kind)
+        playing = waiting = ~_over(frame, mine, theirs)
+        moves, without = mine & ~mine, []
+        for found in by_urgency(frame, mine, theirs):
+            first = found & waiting & playing
+            moves = moves | first
+            waiting = waiting & ~first.somewhere()
+            without.append((waiting | ~playing).any())
+        # A type's number counts the types before it, which have no moves.
+        types.append(np.sum(without, axis=0, dtype=np.int8))
         return frame.unpack_set(moves)
 
     # The boards as the side to move sees them: its own stones are 1.
@@ -63,20 +70,6 @@ def policy_moves(boards: Boards, color: Colors = BLACK) -> tuple[NDArray[np.int8
     seen[colors == WHITE] = _SWAPPED[seen[colors == WHITE]]
     moves = ask(seen, question)
     return np.concatenate(types)[: len(boards)], moves
-
-
-def _most_urgent(
-    frame: PlaneFrame, mine: Planes, theirs: Planes
-) -> tuple[NDArray[np.int8], Planes]:
-    """Return types and moves; a type's number counts the types before it, which have no moves."""
-    playing = waiting = ~_over(frame, mine, theirs)
-    moves, without = mine & ~mine, []
-    for found in by_urgency(frame, mine, theirs):
-        first = found & waiting & playing
-        moves = moves | first
-        waiting = waiting & ~first.somewhere()
-        without.append((waiting | ~playing).any())
-    return np.sum(without, axis=0, dtype=np.int8), moves
 
 
 def _over(frame: PlaneFrame, mine: Planes, theirs: Planes) -> Planes:

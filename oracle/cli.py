@@ -27,7 +27,7 @@ COMMANDS = {
     "gtp": "an engine that speaks the Go Text Protocol",
 }
 
-_PROGRAMS = ("show", "play", "gosensei")  # modules of their own
+_PROGRAMS = ("play", "gosensei")  # modules of their own
 
 USAGE = """\
 usage: gtp-oracle COMMAND ...

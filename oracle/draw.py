@@ -128,16 +128,11 @@ def _body(diagram: Diagram, point: Point, unicode: bool) -> str:
     mark = diagram.marks.get(point, "")
     if color != EMPTY:
         return (_UNICODE if unicode else _ASCII)[color] + mark
-    return mark or _crossing(diagram.position.grid, point, unicode)
-
-
-def _crossing(grid: Grid, point: Point, unicode: bool) -> str:
-    star = point in star_points(grid)
+    grid, (row, column) = diagram.position.grid, point
+    if mark or point in star_points(grid):
+        return mark or ("╋" if unicode else "+")
     if not unicode:
-        return "+" if star else "."
-    if star:
-        return "╋"
-    row, column = point
+        return "."
     upper, lower = row == grid.rows - 1, row == 0
     kind = "only" if upper and lower else "top" if upper else "bottom" if lower else "middle"
     place = 0 if column == 0 else 2 if column == grid.columns - 1 else 1

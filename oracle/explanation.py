@@ -44,18 +44,12 @@ class Record:
     def __hash__(self) -> int:
         return hash(tuple(self._attributes().values()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self._attributes())
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        self._give(**state[1])
 
     def __repr__(self) -> str:
         pairs = [f"{name}={value!r}" for name, value in self._attributes().items()]
         return f"{type(self).__name__}({', '.join(pairs)})"
-
-
-def _restore(kind: type[Record], attributes: dict[str, Any]) -> Record:
-    made = kind.__new__(kind)
-    made._give(**attributes)
-    return made
 
 
 class Fact(Record):

@@ -16,7 +16,6 @@ name           what it is                                                      m
 """
 
 import re
-from collections.abc import Callable
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -25,8 +24,6 @@ from oracle.boards import Lines, Snapshot, SnapshotChoice, decode, lines_of, quo
 from oracle.command_properties import BOARD, SIZE, STANDARD
 from oracle.errors import FormatError
 from oracle.gtp.protocol import Engine
-
-Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 
 __all__ = ["FORMATS", "Snapshot", "SnapshotChoice", "read_position"]
 
@@ -43,15 +40,13 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "gtp": ("line", "test"),
 }
 
-# The function that reads each; only the one that is needed is imported.
-_READERS = {
-    "sgf": ("oracle.sgf", "read_sgf"),
-    "text": ("oracle.boards.diagram", "read_digits"),
-    "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
-    "picture": ("oracle.boards.gosensei", "read_picture"),
-    "diagram": ("oracle.boards.diagram", "read_diagram"),
-    "drawing": ("oracle.boards.diagram", "read_drawing"),
-    "gtp": ("oracle.formats", "read_case"),
+# Of each text board: the module, its function that parses one, and the game that is played on it.
+_BOARDS = {
+    "text": ("diagram", "parse_digits", "java-go"),
+    "gosensei": ("gosensei", "parse_gosensei", "gosensei"),
+    "picture": ("gosensei", "parse_picture", "gosensei"),
+    "diagram": ("diagram", "parse_diagram", None),
+    "drawing": ("diagram", "parse_drawing", None),
 }
 
 # How the first line that is not blank looks in each format. SGF comes last, because a game record
@@ -102,9 +97,22 @@ def read_position(
             others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])
             message = f"a file of format {name} has no choice of {attribute} (only {others})"
             raise FormatError(message, file)
-    module, function = _READERS[name]
-    reader: Reader = getattr(import_module(module), function)
-    return reader(data, file, choice)
+    return read_as(name, data, file, choice)
+
+
+def read_as(
+    name: str, data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
+    """Read a position in the format of this name; arguments and errors as of :func:`read_case`."""
+    if name == "gtp":
+        return read_case(data, file, choice)
+    if name == "sgf":
+        from oracle.sgf import read_sgf
+
+        return read_sgf(data, file, choice)
+    module, function, game = _BOARDS[name]  # only the one that is needed is imported
+    parse = getattr(import_module(f"oracle.boards.{module}"), function)
+    return Snapshot(parse(decode(data), file), name, game=game)
 
 
 def detect(data: bytes, path: str = "") -> str:
@@ -226,7 +234,9 @@ def _replay(lines: Lines, engine: Engine, file: str | None) -> None:
         properties = STANDARD[words[0]]
         is_fixed = properties.is_known and properties.sets_up and not properties.chooses
         if is_fixed and words[0] in engine.commands:
-            reply = engine.handle(" ".join(_locate(words, file)))
+            if properties.loads and file is not None:  # a name is relative to the case file
+                words[1:] = [str(PurePath(file).parent / " ".join(words[1:]).strip('"'))]
+            reply = engine.handle(" ".join(words))
             if not reply.startswith("?"):
                 spoiled = None if properties.begins_board else spoiled
             elif not (line[0].isdigit() or spoiled):  # a test may well try what is refused
@@ -252,10 +262,3 @@ def _find_expected_move(words: list[str], following: Lines) -> list[str]:
     if answers or not answer.isalnum():
         return words
     return [] if answer == "resign" else ["play", words[1], answer]
-
-
-def _locate(words: list[str], file: str | None) -> list[str]:
-    """Return a command whose file, if it names one, is found from the case file's folder."""
-    if not STANDARD[words[0]].loads or file is None:
-        return words
-    return [words[0], str(PurePath(file).parent / " ".join(words[1:]).strip('"'))]

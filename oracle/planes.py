@@ -14,7 +14,7 @@ planes stay in a processor's cache, puts a question to each piece and joins the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import TypeVar
 
@@ -204,10 +204,17 @@ def ask(
     ``question`` takes the frame, Black's and White's stones, and returns an array whose first
     axis is the position. Raises as :func:`check_boards` does.
     """
-    boards = check_boards(boards)
-    frame = plane_frame(*boards.shape[1:])
-    answers = [question(frame, *frame.pack(piece)) for piece in _pieces(boards)]
-    return np.concatenate(answers)[: len(boards)]
+    count, rows, columns = check_boards(boards).shape
+    frame = plane_frame(rows, columns)
+    size = WORD * max(1, CACHED // (8 * rows * (columns + 1)))
+    answers = []
+    # There is always one piece, so that an empty batch has an answer of the right shape.
+    for start in range(0, max(count, 1), size):
+        piece = boards[start : start + size]
+        padding = np.zeros((-len(piece) % WORD, rows, columns), np.int8)
+        piece = np.concatenate([piece, padding]) if len(padding) else np.ascontiguousarray(piece)
+        answers.append(question(frame, *frame.pack(piece)))
+    return np.concatenate(answers)[:count]
 
 
 def check_boards(boards: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -231,17 +238,3 @@ def check_boards(boards: NDArray[np.int8]) -> NDArray[np.int8]:
             f"board {place[0]} has {value} at {tuple(map(int, place[1:]))}, not 0 to 2"
         )
     return boards
-
-
-def _pieces(boards: Boards) -> Iterator[Boards]:
-    """Yield a batch in pieces for :meth:`PlaneFrame.pack`, the last filled up with empty boards.
-
-    There is always one piece, so that an empty batch has an answer of the right shape.
-    """
-    count, rows, columns = boards.shape
-    size = WORD * max(1, CACHED // (8 * rows * (columns + 1)))
-    for start in range(0, max(count, 1), size):
-        piece = boards[start : start + size]
-        missing = -len(piece) % WORD
-        padding = np.zeros((missing, rows, columns), np.int8)
-        yield np.concatenate([piece, padding]) if missing else np.ascontiguousarray(piece)

@@ -59,19 +59,13 @@ def parse_vertex(text: str, rows: int, columns: int, letters: str = GTP_LETTERS)
     """
     point = _read_before.get((letters, text))
     if point is None:
-        point = _read_before[letters, text] = _read(text, letters)
+        column, digits = letters.find(text[:1].upper()) if text else -1, text[1:]
+        if column < 0 or not (digits.isascii() and digits.isdigit()) or len(digits) > 2:
+            raise VertexError(f"not a vertex: {text!r}{EXAMPLE}")
+        point = _read_before[letters, text] = int(digits) - 1, column
     if not (0 <= point[0] < rows and point[1] < columns):
         raise VertexError(f"{text!r} is not on a board of {columns} columns and {rows} rows")
     return point
-
-
-def _read(text: str, letters: str) -> Point:
-    """Return the point that a vertex names, whether or not a board has it."""
-    column = letters.find(text[:1].upper()) if text else -1
-    digits = text[1:]
-    if column < 0 or not (digits.isascii() and digits.isdigit()) or len(digits) > 2:
-        raise VertexError(f"not a vertex: {text!r}{EXAMPLE}")
-    return int(digits) - 1, column
 
 
 # --- The geometry of a board whose points are bits -----------------------------------------------

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import partial
 
 from oracle.answers import gomoku_policy, gosensei
-from oracle.assignments import ASSIGNMENTS, engine_for
+from oracle.assignments import ASSIGNMENTS, engine_for, find_variant, list_variants, told_by
 from oracle.errors import GtpError, VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, is_usual, policy_subject, policy_text
@@ -52,8 +52,7 @@ class Reading:
     def __init__(
         self, function: Any, assignments: tuple[str, ...], commands: dict[str, Other]
     ) -> None:
-        self.name: str = function.__name__.replace("_", "-")
-        self.sentence = " ".join(function.__doc__.partition("\n\n")[0].split())
+        self.name, self.sentence = told_by(function)
         self.assignments = assignments
         self.commands = commands
 
@@ -420,25 +419,14 @@ def ko_only_if_the_board_repeats(right: Command, session: JavaGoSession, words: 
 
 
 def find_reading(name: str) -> Reading:
-    """Return the reading of this name.
-
-    Raises :class:`ValueError` when there is none.
-    """
-    try:
-        return READINGS[name]
-    except KeyError:
-        from oracle.sentences import hint
-
-        told = f"no reading {name!r}; --reading list shows all{hint(name, READINGS)}"
-        raise ValueError(told) from None
+    """Return the reading of this name; raises :class:`ValueError` when there is none."""
+    return find_variant("reading", name, READINGS)
 
 
 def listing() -> str:
     """Return all readings by assignment, a line for each with its sentence."""
-    width = max(map(len, READINGS))
-    lines = []
-    for assignment in ASSIGNMENTS:
-        found = [one for one in READINGS.values() if assignment in one.assignments]
-        lines += [f"{assignment} ({len(found)})"]
-        lines += [f"  {one.name:{width}}  {one.sentence}" for one in found]
-    return "\n".join(lines) + "\n"
+    sentences: dict[str, dict[str, str]] = {assignment: {} for assignment in ASSIGNMENTS}
+    for one in READINGS.values():
+        for assignment in one.assignments:
+            sentences[assignment][one.name] = one.sentence
+    return list_variants(sentences)

@@ -14,5 +14,5 @@ truth: what is lost on the way is rerun.
 * ``unit_executor``, ``worker_files``: on a worker;
 * ``dask_messages``: how messages of Dask are sent and read, and which are refused; ``tls``: who
   may send which;
-* ``cluster_processes``: run a scheduler or a worker from start to end.
+* ``cluster_processes``: run a scheduler, a worker or a connector from start to end.
 """

@@ -1,7 +1,11 @@
-"""Run the processes of a cluster that speak to Dask, from start to end.
+"""The processes of a cluster that speak to Dask, each from start to end.
 
 A scheduler and a connector accept messages from strangers. Before the first message, they refuse
 for good to read pickles. A worker accepts messages only from its scheduler.
+
+:func:`main` reads the settings of one from standard input. Exit status: 0 if it was asked to end,
+2 if a setting or certificate is wrong, 3 if the harness failed, 4 if the scheduler cannot be
+reached.
 """
 
 import asyncio
@@ -14,8 +18,9 @@ import resource
 import secrets
 import signal
 import socket
+import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +35,15 @@ from harness import file_system, network, processes
 from harness.assignments import needs
 from harness.cluster import connector, dask_messages, records, state
 from harness.cluster import tls as tls_files
-from harness.cluster.environment_store import EnvironmentStore
-from harness.cluster.unit_executor import Equipment, UnitExecutor
-from harness.cluster.worker_files import Cache
+from harness.cluster.connector_link import LOST, SCHEDULER
+from harness.cluster.unit_executor import UnitExecutor
+from harness.cluster.worker_files import Cache, EnvironmentStore
 from harness.environments import environment_cache, interpreters
 from harness.environments.interpreters import EnginePython, Interpreter
-from harness.errors import SandboxError, UsageError
+from harness.errors import ExitCode, HarnessError, SandboxError, UsageError
 from harness.sandbox import levels, plan
 from harness.work import canonical_json
-from harness.work.machine import Machine
+from harness.work.machine import Machine, die_with_parent
 from oracle import __version__
 
 _GONE = 30.0  # seconds of silence after which a worker counts as dead
@@ -55,8 +60,34 @@ _QUIET = {
 }
 
 
-def schedule(settings: records.SchedulerSettings, report: Callable[[str], object]) -> None:
-    """Be a scheduler until a signal comes; ``report``: is given the address.
+def main(arguments: list[str]) -> int:
+    """Be a process of this kind until its end; return its exit status."""
+    die_with_parent(os.getppid())
+    kind, be = KINDS[arguments[0]]
+    try:
+        with open(0, "rb", buffering=0, closefd=False) as source:  # what follows is read by others
+            settings = canonical_json.read(kind, source.readline(), "the settings")
+        be(settings)
+    except connector.NoSchedulerError as error:
+        return _complain(f"{SCHEDULER}{error}", LOST)
+    except SandboxError as error:
+        return _complain(str(error), ExitCode.FAULT)
+    except (HarnessError, OSError) as error:
+        return _complain(str(error), ExitCode.BROKEN)
+    return ExitCode.OK
+
+
+def _tell(text: str) -> None:
+    print(text, flush=True)
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"gtp-harness: {message}", file=sys.stderr, flush=True)
+    return status
+
+
+def schedule(settings: records.SchedulerSettings) -> None:
+    """Be a scheduler until a signal comes; print its address.
 
     Raises:
         UsageError: this machine does not have the address, or its port is in use.
@@ -65,30 +96,26 @@ def schedule(settings: records.SchedulerSettings, report: Callable[[str], object
     dask_messages.refuse()
 
     async def work() -> None:
-        papers = (
-            tls_files.TlsCredentials(Path(settings.tls), tls_files.SCHEDULER)
-            if settings.tls
-            else None
-        )
+        credentials = tls_files.credentials_in(settings.tls, tls_files.SCHEDULER)
         scheduler = dask_messages.GuardedScheduler(
             host=settings.host,
             port=settings.port,
-            protocol="tls" if papers else "tcp",
-            security=papers.security() if papers else None,
+            protocol="tls" if credentials else "tcp",
+            security=credentials.security() if credentials else None,
             allowed_failures=0,  # who sends a unit again is the dispatcher
             worker_ttl=_GONE,
             dashboard_address="127.0.0.1:0",
         )
         await _start(scheduler, f"{settings.host}:{settings.port}")
         async with scheduler:
-            report(scheduler.address)
+            _tell(scheduler.address)
             await _until_a_signal(scheduler.finished())
 
     asyncio.run(work())
 
 
-def work(settings: records.WorkerSettings, report: Callable[[str], object]) -> None:
-    """Be a worker until a signal comes or its scheduler is gone; ``report``: what it has.
+def work(settings: records.WorkerSettings) -> None:
+    """Be a worker until a signal comes or its scheduler is gone; print what it has.
 
     Raises:
         HarnessError: this machine has not what it needs, or not the address.
@@ -108,23 +135,33 @@ def work(settings: records.WorkerSettings, report: Callable[[str], object]) -> N
         measured = pace()
     if wrong := records.wrong_with_pace(measured):
         raise UsageError(f"this machine cannot be a worker: {wrong}")
-    found = facts(settings.machine, here, taken, measured, unsafe=settings.unsafe)
-    papers = (
-        tls_files.TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
+    proven = [*find_working_levels(), *(["off"] if settings.unsafe else [])]
+    if not proven:
+        raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
+    found = records.Facts(
+        "",  # its address is not known yet
+        settings.machine,
+        __version__,
+        tuple(proven),
+        tuple(tool.name for tool in needs.tools(needs.PACKAGES) if tool.path),
+        tuple(dict.fromkeys(one.fingerprint for one in here)),
+        measured,
+        tuple(dict.fromkeys(one.base for one in taken)),
     )
+    credentials = tls_files.credentials_in(settings.tls, tls_files.WORKER)
     store = EnvironmentStore(built, settings.environments_size, taken)
-    tls = papers.client_context() if papers else None
-    own = Equipment(found, tuple(here), cache, store, machine, tls)
-    with contextlib.closing(UnitExecutor(own)) as executor:
+    tls = credentials.client_context() if credentials else None
+    executor = UnitExecutor(found, here, cache, store, machine, tls)
+    with contextlib.closing(executor):
         dask_messages.TASK_RUNNER[:] = [executor.do]
         kinds = ", ".join(found.bases)
         kinds = kinds or f"none: other users cannot enter {built}, or use a Python"
-        report(
+        _tell(
             f"{found.machine}: sandbox levels {', '.join(found.levels)}; pace {found.pace:g};"
             f" environments for {kinds}"
         )
         resources = records.list_announced_resources(found)
-        asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, report)))
+        asyncio.run(_until_a_signal(_work(settings, resources, credentials, executor)))
 
 
 async def _work(
@@ -132,12 +169,11 @@ async def _work(
     resources: dict[str, float],
     credentials: tls_files.TlsCredentials | None,
     executor: UnitExecutor,
-    report: Callable[[str], object],
 ) -> None:
-    """Work for the scheduler once it has taken us; ``report``: why not, once for each reason."""
-    tell = connector.without_repeats(report)
+    """Work for the scheduler once it has taken us; print why not, once for each reason."""
+    tell = connector.without_repeats(_tell)
     while True:
-        await connector.wait_until_reached(settings.scheduler, credentials, report)
+        await connector.wait_until_reached(settings.scheduler, credentials, _tell)
         worker = dask_messages.GuardedWorker(
             settings.scheduler,
             name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
@@ -159,9 +195,9 @@ async def _work(
             break
         await asyncio.sleep(_PAUSE)
     async with worker:
-        report(f"joined the scheduler {settings.scheduler}")
+        _tell(f"joined the scheduler {settings.scheduler}")
         await worker.finished()
-    report(f"lost the scheduler {settings.scheduler}")
+    _tell(f"lost the scheduler {settings.scheduler}")
 
 
 def carry(settings: records.ConnectorSettings) -> None:
@@ -176,8 +212,8 @@ def carry(settings: records.ConnectorSettings) -> None:
     asyncio.run(connector.carry(settings))
 
 
-def look(settings: records.ConnectorSettings, report: Callable[[str], object]) -> None:
-    """Tell once what a cluster does, as JSON; only its scheduler and certificates are needed.
+def look(settings: records.ConnectorSettings) -> None:
+    """Print once what a cluster does, as JSON; only its scheduler and certificates are needed.
 
     Raises:
         NoSchedulerError: the scheduler cannot be reached.
@@ -186,7 +222,15 @@ def look(settings: records.ConnectorSettings, report: Callable[[str], object]) -
     prepare()
     dask_messages.refuse()
     dask_messages.refuse_objects()
-    report(canonical_json.dumps(asyncio.run(connector.look(settings))))
+    _tell(canonical_json.dumps(asyncio.run(connector.look(settings))))
+
+
+KINDS: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
+    "scheduler": (records.SchedulerSettings, schedule),
+    "worker": (records.WorkerSettings, work),
+    "connector": (records.ConnectorSettings, carry),
+    "look": (records.ConnectorSettings, look),
+}
 
 
 def prepare() -> None:
@@ -289,42 +333,13 @@ def _round() -> float:
     return time.process_time() - begun
 
 
-_LEVELS = ("3", "2", "1")
-_OFF = "off"
-
-
-def facts(
-    machine: str,
-    pythons: Sequence[EnginePython],
-    bases: Sequence[Interpreter],
-    pace: float,
-    *,
-    unsafe: bool,
-) -> records.Facts:
-    """Return what this machine has; its address is not known yet.
-
-    ``bases``: Pythons for which it takes environments. ``pace``: how fast it computes.
-    ``unsafe``: engines may run without a sandbox, too.
-
-    Raises:
-        SandboxError: no level holds here, and ``unsafe`` is not said; or one does not hold.
-    """
-    proven = [*find_working_levels(), *([_OFF] if unsafe else [])]
-    if not proven:
-        raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
-    tools = tuple(tool.name for tool in needs.tools(needs.PACKAGES) if tool.path)
-    prints = tuple(dict.fromkeys(one.fingerprint for one in pythons))
-    kinds = tuple(dict.fromkeys(one.base for one in bases))
-    return records.Facts("", machine, __version__, tuple(proven), tools, prints, pace, kinds)
-
-
 def find_working_levels() -> Iterator[str]:
     """Yield the sandbox levels that have just held here.
 
     Raises:
         EscapeError: one does not hold.
     """
-    for level in _LEVELS:
+    for level in ("3", "2", "1"):
         try:
             levels.make_proven(int(level)).close()
         except levels.EscapeError:

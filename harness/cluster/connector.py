@@ -1,4 +1,10 @@
-"""Find out why a scheduler cannot be reached: Dask tries again and again, and does not say."""
+"""The process that speaks to Dask for a grading: it sends units, and says what happens to them.
+
+It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
+lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler can
+no longer be reached it ends. The process that started it starts another one, and sends again what
+has not come back.
+"""
 
 import asyncio
 import contextlib
@@ -7,7 +13,6 @@ import ssl
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -19,8 +24,14 @@ from harness.cluster.transfer import BytesServer
 from harness.errors import UsageError
 from harness.work import canonical_json
 
+_PATIENCE = 30.0  # seconds in which a scheduler must answer
+_SEEN = 2.0  # seconds between two tellings of what each worker does
+_LOOK = 0.5  # seconds between two looks at the workers, and one more for each hundred of them
+_LINGERS = 0.05  # seconds in which what has ended waits for the next load, to go with it
 _PROBE_PATIENCE = 5.0  # seconds for a connection
 _PAUSE = 2.0  # seconds between two
+
+# --- Why a scheduler cannot be reached: Dask tries again and again, and does not say -------------
 
 
 async def find_obstacle(address: str, credentials: tls.TlsCredentials | None) -> str:
@@ -86,17 +97,7 @@ def without_repeats(report: Callable[[str], object]) -> Callable[[str], None]:
     return tell
 
 
-# --- The process that speaks to Dask for a grading: it sends units, and says what happens to them
-# It has no ledger and no key. It hears loads as lines of JSON on standard input, and says news as
-# lines of JSON on standard output. It looks at nothing that a worker brought. When the scheduler
-# can no longer be reached it ends. The process that started it starts another one, and sends again
-# what has not come back.
-
-
-_PATIENCE = 30.0  # seconds in which a scheduler must answer
-_SEEN = 2.0  # seconds between two tellings of what each worker does
-_LOOK = 0.5  # seconds between two looks at the workers, and one more for each hundred of them
-_LINGERS = 0.05  # seconds in which what has ended waits for the next load, to go with it
+# --- The connector -------------------------------------------------------------------------------
 
 
 class NoSchedulerError(Exception):
@@ -345,8 +346,8 @@ async def carry(settings: records.ConnectorSettings) -> None:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
         UsageError: the address for the bytes cannot be had.
     """
-    papers = tls.TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
-    context = papers.server_context() if papers else None
+    credentials = tls.credentials_in(settings.tls, tls.SERVER)
+    context = credentials.server_context() if credentials else None
     try:
         served = BytesServer(settings.host, settings.port, context)
     except OSError as error:
@@ -355,7 +356,7 @@ async def carry(settings: records.ConnectorSettings) -> None:
             f" {error.strerror}. Give an address of this machine with --bytes-at HOST:PORT"
         ) from None
     try:
-        async with client_of(settings, papers) as client:
+        async with client_of(settings, credentials) as client:
             connector = Connector(client, served, _write_news, watches=settings.watches)
             watching = asyncio.create_task(connector.watch())
             hearing = asyncio.create_task(_read_orders(connector))
@@ -369,8 +370,8 @@ async def carry(settings: records.ConnectorSettings) -> None:
 
 async def look(settings: records.ConnectorSettings) -> records.ClusterState:
     """Return what a cluster does now; raises as :func:`identity`."""
-    papers = tls.TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
-    async with client_of(settings, papers) as client:
+    credentials = tls.credentials_in(settings.tls, tls.SERVER)
+    async with client_of(settings, credentials) as client:
         return await describe_cluster(client, await identity(client))
 
 

@@ -8,7 +8,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from functools import partial
 from ssl import SSLError
 from typing import Any
 
@@ -211,9 +210,14 @@ class GuardedWorker(Worker):  # type: ignore[misc]
             return await super().execute(key, stimulus_id=stimulus_id)
         task, begun = self.state.tasks[key], time.time()
         loop, run = asyncio.get_running_loop(), task.run_id
+
+        def is_wanted() -> bool:
+            # Dask ends no task that has begun: it only notes that its result is not to be sent.
+            return bool(task.state == "executing" and self.status in WORKER_ANY_RUNNING)
+
         try:
             report = await loop.run_in_executor(
-                self.executors["default"], run_task, task.run_spec, partial(self._is_wanted, task)
+                self.executors["default"], run_task, task.run_spec, is_wanted
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, the scheduler is told
             about = {"start": begun, "stop": time.time(), "stimulus_id": f"erred-{key}"}
@@ -225,13 +229,6 @@ class GuardedWorker(Worker):  # type: ignore[misc]
             key=key, run_id=run, value=value, start=begun, stop=time.time(), nbytes=len(value),
             type=type(value), stimulus_id=f"finished-{key}",
         )  # fmt: skip
-
-    def _is_wanted(self, task: worker_state_machine.TaskState) -> bool:
-        """Whether somebody waits for the result of a task in hand.
-
-        Dask ends no task that has begun. It only notes that its result is not to be sent.
-        """
-        return bool(task.state == "executing" and self.status in WORKER_ANY_RUNNING)
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""
@@ -321,9 +318,13 @@ def refuse() -> None:
 
     It is for good: it belongs into a process that does nothing else.
     """
-    # Those written in C, and those in Python beside them.
+    # Those written in C, and those in Python beside them, wherever a module has them.
     names = [f"{way}{name}" for way in ("", "_") for name in ("loads", "load", "Unpickler")]
-    _replace({id(getattr(pickle, name)): Nothing for name in names})
+    former = {id(getattr(pickle, name)) for name in names}
+    for module in list(sys.modules.values()):
+        for name, value in list(vars(module).items()) if hasattr(module, "__dict__") else ():
+            if id(value) in former and module is not sys.modules[__name__]:
+                setattr(module, name, Nothing)
 
 
 def refuse_objects() -> None:
@@ -337,14 +338,6 @@ def refuse_objects() -> None:
             return Nothing()
 
     core.merge_and_deserialize = merge_plain
-
-
-def _replace(former: dict[int, Any]) -> None:
-    """Replace functions wherever a module that is loaded has them under a name of its own."""
-    for module in list(sys.modules.values()):
-        for name, value in list(vars(module).items()) if hasattr(module, "__dict__") else ():
-            if id(value) in former and module is not sys.modules[__name__]:
-                setattr(module, name, former[id(value)])
 
 
 # --- Connections of Dask that handle small messages with less work, and send them at once --------
@@ -371,18 +364,16 @@ class _Lean(tcp.TCP):  # type: ignore[misc] # Dask has no types
     async def read(self, deserializers: Any = None) -> Any:
         """Return the next message; raises CommClosedError if the connection is closed."""
         try:
-            frames = await self._read_frames(self._open_stream())
+            stream = self._open_stream()
+            (length,) = _LENGTH.unpack(await self._take(stream, _LENGTH.size))
+            frames, lengths = unpack_frames(await self._take(stream, length), partial=True)
+            frames = [*frames, *[memoryview(await self._take(stream, one)) for one in lengths]]
         except (tcp.StreamClosedError, SSLError) as error:
             self._end(error)
         except BaseException:
             self.abort()  # how much of a message was read is not known
             raise
         return core.loads(frames, deserialize=self.deserialize, deserializers=deserializers)
-
-    async def _read_frames(self, stream: Any) -> list[Any]:
-        (length,) = _LENGTH.unpack(await self._take(stream, _LENGTH.size))
-        frames, lengths = unpack_frames(await self._take(stream, length), partial=True)
-        return [*frames, *[memoryview(await self._take(stream, one)) for one in lengths]]
 
     async def _take(self, stream: Any, count: int) -> bytearray:
         while len(self._received) < count:
@@ -400,8 +391,11 @@ class _Lean(tcp.TCP):  # type: ignore[misc] # Dask has no types
             CommClosedError: the connection is closed.
         """
         stream = self._open_stream()
-        packed = self._pack(msg)
-        if packed is None:
+        try:
+            packed = self._packer.pack(msg)
+        except (TypeError, ValueError, OverflowError):  # not plain data
+            packed = None
+        if packed is None or len(packed) >= _SMALL:
             written: int | None = await super().write(msg, serializers, on_error)
             return written
         size = len(packed)
@@ -413,14 +407,6 @@ class _Lean(tcp.TCP):  # type: ignore[misc] # Dask has no types
             self.abort()  # how much was written is not known
             raise
         return _PRELUDE.size + size
-
-    def _pack(self, message: Any) -> bytes | None:
-        """Return a small message of plain data as a frame; None if it is another one."""
-        try:
-            packed: bytes = self._packer.pack(message)
-        except (TypeError, ValueError, OverflowError):
-            return None
-        return packed if len(packed) < _SMALL else None
 
     def _open_stream(self) -> Any:
         if self.stream is None:

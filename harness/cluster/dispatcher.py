@@ -9,7 +9,7 @@ import heapq
 import secrets
 import sys
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import count
@@ -89,7 +89,8 @@ class Dispatcher:
         self._resting: dict[str, float] = {}  # addresses of workers, by when they get nothing
         self._told: set[tuple[str, str]] = set()  # troubles of machines
         self._waits: set[str] = set()  # what was said to be waited for, since all was well
-        self.failed_on: dict[str, frozenset[str]] = {}  # by basis, machines with harness errors
+        # By basis, machines with harness errors: another one is tried next, if there is one.
+        self.failed_on: defaultdict[str, set[str]] = defaultdict(set)
         self.be_patient()
 
     def close(self) -> None:
@@ -133,30 +134,29 @@ class Dispatcher:
         """
         run = _UnitRun(self, units, store, context, on_event)
         try:
-            while not run.is_over:
-                run.send()
+            while any(run.left):
+                if self._connector:
+                    run.send()
                 for news in self.receive():
                     run.take(news)
-                if self._connector is None:
-                    run.requeue_all()
-                on_time(run.under_way)
-                yield from run.take_ended()
+                if self._connector is None:  # nobody will report what is under way
+                    for name in list(run.under_way):
+                        run.requeue(run.under_way.pop(name))
+                on_time(sorted({piece.place for piece in run.under_way.values()}))
+                while run.ended:
+                    index = run.ended.popleft()
+                    yield index, run.faults.get(index)
         finally:
-            run.cancel()
+            if run.under_way:
+                self.close()
 
     def send(self, piece: Piece, load: records.Load) -> str:
         """Send a load under a name of its own, which is returned."""
         assert self._connector
         self._sent += 1
         name = f"{self._name}-{self._sent}-{piece.cases[0].basis[:16]}"
-        own = load._replace(id=name, number=self._sent)
-        self._connector.send(own)
-        return own.id
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether loads can be sent."""
-        return self._connector is not None
+        self._connector.send(load._replace(id=name, number=self._sent))
+        return name
 
     def receive(self) -> list[records.News]:
         """Return what the connector says; start one if there is none."""
@@ -226,43 +226,39 @@ class Dispatcher:
         return {address for address, one in self._known.items() if one.machine in machines}
 
     @property
-    def unusable(self) -> set[str]:
-        """The addresses of workers that get nothing now."""
+    def resting(self) -> set[str]:
+        """The addresses of workers that get nothing for a moment."""
         now = time.monotonic()
-        return self.aside | {address for address, until in self._resting.items() if until > now}
+        return {address for address, until in self._resting.items() if until > now}
 
-    def note_trouble(self, address: str, trouble: str) -> None:
+    def note_trouble(self, worker: records.Facts, trouble: str) -> None:
         """Let a worker rest that has given something back; say once why it has."""
-        self._resting[address] = time.monotonic() + _REST
-        machine = self.machine(address)
-        if (machine, trouble) not in self._told:
-            self._told.add((machine, trouble))
-            text = f"the worker {address} on {machine} has given work back: {trouble}"
-            self.remark(f"{escape_controls(text)}. It is tried again")
+        self._resting[worker.address] = time.monotonic() + _REST
+        if (worker.machine, trouble) not in self._told:
+            self._told.add((worker.machine, trouble))
+            who = f"the worker {worker.address} on {worker.machine}"
+            text = escape_controls(f"{who} has given work back: {trouble}")
+            self.remark(f"{text}. It is tried again")
 
-    def note_failure(self, basis: str, machine: str) -> None:
-        """Let an attempt be tried on another machine next, if there is one."""
-        self.failed_on[basis] = self.failed_on.get(basis, frozenset()) | {machine}
-
-    def set_aside(self, address: str, reason: str) -> None:
+    def set_aside(self, worker: records.Facts, reason: str) -> None:
         """Stop trusting all workers of a worker's machine."""
-        machine = self.machine(address)
+        machine = worker.machine
         if machine and machine not in self._book.machines():
             told = "what its machine did before counts for no mark"
-            self.remark(f"the worker {address} on {machine} is set aside: {reason}; {told}")
+            self.remark(f"the worker {worker.address} on {machine} is set aside: {reason}; {told}")
             self._book.add(machine, reason)
 
-    def machine(self, address: str) -> str:
-        """Return where a worker is, as it said when it came: not as it says now."""
-        return self.facts(address).machine
-
     def facts(self, address: str) -> records.Facts:
-        """Return what a worker said of itself when it came."""
-        return self._known.get(address, _UNKNOWN)
+        """Return what a worker said of itself when it came, not what it says now."""
+        return self._known.get(address, _UNKNOWN._replace(address=address))
 
 
 class _UnitRun:
-    """The units of one call of :meth:`Dispatcher.run`."""
+    """The units of one call of :meth:`Dispatcher.run`.
+
+    Attributes: ``under_way``, pieces by the names of their loads; ``left``, the number of pieces
+    of each unit that have not ended; ``ended``, units that have, to be told; ``faults``, of these.
+    """
 
     def __init__(
         self,
@@ -272,14 +268,21 @@ class _UnitRun:
         context: GradingContext,
         on_event: Callable[[int, AttemptEvent], None],
     ) -> None:
+        own = context.assignment
         self._dispatcher = dispatcher
         self._units = units
         self._store = store
-        self._command_properties = context.assignment.command_properties
+        self._command_properties = own.command_properties
         self._secret = context.secret
-        self._python = context.assignment.python
-        self._environment = dispatcher.environment(self._python)
-        self._needs = _needs(context, units[0].environment.sandbox, self._environment)
+        self._python = own.python
+        self._environment = dispatcher.environment(own.python)
+        self._needs = records.Needs(
+            __version__,
+            units[0].environment.sandbox,
+            tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES),
+            own.python.fingerprint if own.python else "",
+            self._environment.packed.base if self._environment else "",
+        )
         self._is_lack_told = False
         self._on_event = on_event
         self._waiting: list[tuple[tuple[int, int], int, Piece]] = []  # a heap, in fair order
@@ -288,55 +291,31 @@ class _UnitRun:
             # What is rerun is so on another machine. Else one on which all goes wrong, and fast,
             # would use up all tries of an attempt.
             ran = {one.machine for one in unit.cases} - {""} if unit.alone else set()
-            failed = (dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
+            failed = (dispatcher.failed_on.get(one.basis, ()) for one in unit.cases)
             self._wait(Piece(index, unit.cases, not_on=frozenset(ran).union(*failed)))
-        self._under_way: dict[str, Piece] = {}
-        self._left = [1] * len(units)  # pieces of each unit
-        self._open = len(units)  # units with pieces
-        self._faults: dict[int, Fault] = {}
-        self._ended: deque[int] = deque()
+        self.under_way: dict[str, Piece] = {}
+        self.left = [1] * len(units)
+        self.faults: dict[int, Fault] = {}
+        self.ended: deque[int] = deque()
         self._opinions = results.ResultVotes()
         self._read: dict[str, CaseFile] = {}  # by SHA-256
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing is left."""
-        return not self._open and not self._ended
-
-    @property
-    def under_way(self) -> list[int]:
-        """The units that are."""
-        return sorted({piece.place for piece in self._under_way.values()})
-
-    def take_ended(self) -> Ends:
-        """Yield the units that have come to their end since."""
-        while self._ended:
-            index = self._ended.popleft()
-            yield index, self._faults.get(index)
-
-    def cancel(self) -> None:
-        """Cancel the units that are on their way."""
-        if self._under_way:
-            self._dispatcher.close()
 
     def send(self) -> None:
         """Send what may be sent now, in fair order."""
         own = self._dispatcher
-        if not own.is_ready:
-            return
-        aside, unusable = own.aside, own.unusable
+        aside, resting = own.aside, own.resting
         believed = [one for one in own.workers if one.address not in aside]
         # What all units may go to; one that is not to go to some machine goes there if it must.
         fitting = records.eligible_workers(believed, self._needs)
-        ready = [one for one in fitting if one.address not in unusable]
-        for _ in range(records.count_free(len(believed), len(self._under_way))):
+        ready = [one for one in fitting if one.address not in resting]
+        for _ in range(records.count_free(len(believed), len(self.under_way))):
             if not (ready and self._waiting):
                 break
             *_, piece = heapq.heappop(self._waiting)
             places = records.elsewhere(ready, piece.not_on)
             load = self._load(piece, tuple(one.address for one in places))
-            self._under_way[own.send(piece, load)] = piece
-        if self._under_way or fitting:
+            self.under_way[own.send(piece, load)] = piece
+        if self.under_way or fitting:
             own.be_patient()
         elif self._waiting:  # nobody can do anything now
             words = [f"gtp-harness {self._needs.version}", f"sandbox level {self._needs.level}"]
@@ -357,41 +336,47 @@ class _UnitRun:
     def _load(self, piece: Piece, only: tuple[str, ...]) -> records.Load:
         unit = self._units[piece.place]._replace(cases=piece.cases)
         files, sent = list_files(unit, self._store), self._environment
-        text = canonical_json.dumps(without_places(unit))
-        own = records.Load(
-            "", 0, text, files, self._needs, only, None, len(unit.cases), unit.alone
+        if sent:
+            sha256 = canonical_json.Sha256(sent.packed.sha256)
+            files = (*files, records.ServedFile(sha256, str(sent.archive)))
+        return records.Load(
+            "",
+            0,
+            canonical_json.dumps(without_places(unit)),
+            files,
+            self._needs,
+            only,
+            sent.packed if sent else None,
+            len(unit.cases),
+            unit.alone,
+            unit.assignment.name,
+            unit.submission.key,
         )
-        own = own._replace(assignment=unit.assignment.name, submission=unit.submission.key)
-        if sent is None:
-            return own
-        archive = records.ServedFile(canonical_json.Sha256(sent.packed.sha256), str(sent.archive))
-        return own._replace(files=(*files, archive), environment=sent.packed)
 
-    def requeue_all(self) -> None:
-        """Send all tasks under way again: nobody will report them now."""
-        for name in list(self._under_way):
-            self._requeue(self._under_way.pop(name))
+    def requeue(self, piece: Piece, excluded_machine: str = "") -> None:
+        """Let a piece be sent again."""
+        machines = piece.not_on | ({excluded_machine} - {""})
+        self._wait(piece._replace(tries=piece.tries + 1, not_on=machines))
 
     def take(self, news: records.News) -> None:
         """Take in what happened to something."""
         if isinstance(news, records.PresentWorkers | records.ClusterState):
             return
-        piece = self._under_way.pop(news.id, None)
+        piece = self.under_way.pop(news.id, None)
         if piece is None:  # it goes again already
             return
-        if isinstance(news, records.LostUnit):
-            if news.begun:
-                self._take_death(piece, news.why)
-            else:
-                self._requeue(piece)
-        else:
+        if isinstance(news, records.FinishedUnit):
             self._take_finished(piece, news)
+        elif news.begun:
+            self._take_death(piece, news.why)
+        else:
+            self.requeue(piece)
 
     def _take_death(self, piece: Piece, reason: str) -> None:
         if piece.is_opinion:
             self._settle(piece)
         elif len(piece.cases) > 1:
-            self._left[piece.place] += len(piece.cases) - 1
+            self.left[piece.place] += len(piece.cases) - 1
             tries = piece.tries + 1
             for one in piece.cases:
                 self._wait(piece._replace(cases=(one,), tries=tries))
@@ -399,89 +384,89 @@ class _UnitRun:
             self._on_event(piece.place, HarnessFailed(piece.cases[0].basis, reason))
             self._end(piece)
 
-    def _requeue(self, piece: Piece, excluded_machine: str = "") -> None:
-        machines = piece.not_on | ({excluded_machine} - {""})
-        self._wait(piece._replace(tries=piece.tries + 1, not_on=machines))
-
     def _take_finished(self, piece: Piece, news: records.FinishedUnit) -> None:
-        machine = self._dispatcher.machine(news.address)
+        worker = self._dispatcher.facts(news.address)
         try:
             if news.address in self._dispatcher.aside:
                 raise results.UnbelievableError("it is set aside")
             brought = results.read_report(news.brought)
             if brought.trouble:
-                self._dispatcher.note_trouble(news.address, brought.trouble)
-                self._take_trouble(piece, machine, brought.trouble)
+                self._dispatcher.note_trouble(worker, brought.trouble)
+                self._take_trouble(piece, worker.machine, brought.trouble)
                 return
-            pace = self._dispatcher.facts(news.address).pace
-            unit = self._units[piece.place]._replace(pace=pace)
+            unit = self._units[piece.place]._replace(pace=worker.pace)
             cases = {one.basis: self._case(one) for one in piece.cases}
             words, ended = results.read_events(brought, unit, cases)
         except results.UnbelievableError as error:
-            self._dispatcher.set_aside(news.address, str(error))
-            self._requeue(piece, machine)
+            self._dispatcher.set_aside(worker, str(error))
+            self.requeue(piece, worker.machine)
             return
         for word in words:
             if isinstance(word, AttemptFinished):
-                own = word._replace(figures=word.figures._replace(machine=machine))
-                self._take_attempt(piece, news.address, machine, own)
+                figures = word.figures._replace(machine=worker.machine)
+                self._take_attempt(piece, worker, word._replace(figures=figures))
             elif not piece.is_opinion:
                 if isinstance(word, HarnessFailed):
-                    self._dispatcher.note_failure(word.basis, machine)
+                    self._dispatcher.failed_on[word.basis].add(worker.machine)
                 self._on_event(piece.place, word)
         if piece.is_opinion and not any(isinstance(word, AttemptFinished) for word in words):
             self._settle(piece)
-        else:
-            self._conclude(piece, words, ended.fault)
+            return
+        told = {word.basis for word in words if not isinstance(word, unit_records.BuildFinished)}
+        left = tuple(one for one in piece.cases if one.basis not in told)
+        if left:
+            reason = ended.fault or "its worker left it out"
+            self._take_death(piece._replace(cases=left), reason)
+            return
+        if ended.fault:
+            self.faults[piece.place] = Fault(escape_controls(ended.fault))
+        self._end(piece)
 
     def _take_trouble(self, piece: Piece, machine: str, trouble: str) -> None:
         troubles = (*piece.troubles, time.monotonic())
         if len(troubles) <= _TROUBLES or troubles[-1] - troubles[0] < _TROUBLED:
-            self._requeue(piece._replace(troubles=troubles), machine)
-            return
-        if piece.is_opinion:
+            self.requeue(piece._replace(troubles=troubles), machine)
+        elif piece.is_opinion:
             self._settle(piece)
-            return
-        fault = f"no worker could do it; on {machine}: {trouble}"
-        self._faults[piece.place] = Fault(escape_controls(fault))
-        self._end(piece)
+        else:
+            fault = f"no worker could do it; on {machine}: {trouble}"
+            self.faults[piece.place] = Fault(escape_controls(fault))
+            self._end(piece)
 
-    def _take_attempt(
-        self, piece: Piece, address: str, machine: str, word: AttemptFinished
-    ) -> None:
+    def _take_attempt(self, piece: Piece, worker: records.Facts, word: AttemptFinished) -> None:
         case = next(one for one in piece.cases if one.basis == word.basis)
-        if not piece.is_opinion and not self._is_wanted(piece, machine, word):
+        if not piece.is_opinion and not self._is_seconded(piece, case, worker.machine, word):
             self._on_event(piece.place, word)
             return
-        verdict = self._opinions.add(address, machine, word)
-        if verdict is None:
-            self._left[piece.place] += 1
-            not_on = frozenset(self._opinions.machines(word.basis))
-            self._wait(Piece(piece.place, (case,), not_on=not_on, is_opinion=True))
+        verdict = self._opinions.add(worker.address, worker.machine, word)
+        if verdict:
+            self._tell_verdict(piece, case, verdict)
             return
-        self._tell_verdict(piece, case, verdict)
+        self.left[piece.place] += 1
+        not_on = frozenset(self._opinions.machines(word.basis))
+        self._wait(Piece(piece.place, (case,), not_on=not_on, is_opinion=True))
 
     def _tell_verdict(self, piece: Piece, case: UnitCase, verdict: results.RoundVerdict) -> None:
         for liar in verdict.liars:
-            self._dispatcher.set_aside(liar, verdict.why)
+            self._dispatcher.set_aside(self._dispatcher.facts(liar), verdict.why)
         if verdict.why and not verdict.liars:
             self._dispatcher.remark(f"{escape_controls(case.name)}: {verdict.why}")
         self._on_event(piece.place, verdict.word)
 
-    def _is_wanted(self, piece: Piece, machine: str, word: AttemptFinished) -> bool:
+    def _is_seconded(
+        self, piece: Piece, case: UnitCase, machine: str, word: AttemptFinished
+    ) -> bool:
+        """Whether another machine is to do an attempt again, and must have the same result."""
         if word.doubtful or self._units[piece.place].alone:
             return False
         if not records.is_seconded(word.basis, self._secret):
             return False
         own = self._dispatcher
         others = records.eligible_workers(own.workers, self._needs, (machine,), own.aside)
-        case = next(one for one in piece.cases if one.basis == word.basis)
-        return any(one.machine != machine for one in others) and not self._chooses(case)
-
-    def _chooses(self, case: UnitCase) -> bool:
-        """Whether two runs of a case file may differ because an engine chooses something."""
+        # Two runs may differ if the engine chooses something.
         names = {step.command.partition(" ")[0] for step in self._case(case).steps}
-        return any(self._command_properties[name].chooses for name in names)
+        chooses = any(self._command_properties[name].chooses for name in names)
+        return any(one.machine != machine for one in others) and not chooses
 
     def _settle(self, piece: Piece) -> None:
         """Decide by what was said, for nobody else could do it."""
@@ -490,22 +475,10 @@ class _UnitRun:
                 self._tell_verdict(piece, case, verdict)
         self._end(piece)
 
-    def _conclude(self, piece: Piece, words: Sequence[AttemptEvent], fault: str) -> None:
-        told = {word.basis for word in words if not isinstance(word, unit_records.BuildFinished)}
-        left = tuple(one for one in piece.cases if one.basis not in told)
-        if fault or left:
-            rest = piece._replace(cases=left or piece.cases[-1:])
-            if left:
-                self._take_death(rest, fault or "its worker left it out")
-                return
-            self._faults[piece.place] = Fault(escape_controls(fault))
-        self._end(piece)
-
     def _end(self, piece: Piece) -> None:
-        self._left[piece.place] -= 1
-        if not self._left[piece.place]:
-            self._open -= 1
-            self._ended.append(piece.place)
+        self.left[piece.place] -= 1
+        if not self.left[piece.place]:
+            self.ended.append(piece.place)
 
     def _case(self, case: UnitCase) -> CaseFile:
         if case.sha256 not in self._read:
@@ -542,17 +515,6 @@ def list_files(unit: WorkUnit, store: Path) -> tuple[records.ServedFile, ...]:
 def _files_of(folder: unit_records.Folder) -> tuple[records.ServedFile, ...]:
     return tuple(
         records.ServedFile(one.sha256, str(Path(folder.place, one.name))) for one in folder.files
-    )
-
-
-def _needs(
-    context: GradingContext, level: str, environment: "SendableEnvironment | None"
-) -> records.Needs:
-    own = context.assignment
-    tools = tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES)
-    python = own.python.fingerprint if own.python else ""
-    return records.Needs(
-        __version__, level, tools, python, environment.packed.base if environment else ""
     )
 
 

@@ -98,6 +98,11 @@ class TlsCredentials(NamedTuple):
         return context
 
 
+def credentials_in(folder: str, role: str) -> TlsCredentials | None:
+    """Return the certificates of a folder; None for "", which uses no TLS."""
+    return TlsCredentials(Path(folder), role) if folder else None
+
+
 def papers(address: str, folder: str, role: str) -> TlsCredentials | None:
     """Return the certificates for an address; None for this machine, which uses no TLS.
 

@@ -12,13 +12,10 @@ import select
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial
-from typing import NamedTuple
 
 from harness.cluster import state, worker_files
-from harness.cluster.environment_store import EnvironmentStore
 from harness.cluster.records import DaskTask, Facts, WorkerReport
 from harness.cluster.transfer import ByteConnection, Source
 from harness.environments.interpreters import EnginePython, PackedEnvironment
@@ -33,23 +30,25 @@ _PIECE = 1 << 16  # bytes read at once
 IsWanted = Callable[[], bool]  # whether somebody waits for a result
 
 
-class Equipment(NamedTuple):
-    """Worker equipment."""
-
-    facts: Facts
-    pythons: tuple[EnginePython, ...]
-    cache: worker_files.Cache
-    environments: EnvironmentStore
-    machine: Machine | None  # None if nothing else ever runs engines here
-    tls: ssl.SSLContext | None
-
-
 class UnitExecutor:
     """Does one unit at a time; to be closed."""
 
-    def __init__(self, equipment: Equipment) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - all that a worker has
+        self,
+        facts: Facts,
+        pythons: Sequence[EnginePython],
+        cache: worker_files.Cache,
+        environments: worker_files.EnvironmentStore,
+        machine: Machine,
+        tls: ssl.SSLContext | None,
+    ) -> None:
         """Prepare; raises UsageError where there is no memory for case files."""
-        self._own = equipment
+        self._facts = facts
+        self._pythons = pythons
+        self._cache = cache
+        self._environments = environments
+        self._machine = machine
+        self._tls = tls
         self._memory = worker_files.Memory()
         self._connection: ByteConnection | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -64,7 +63,7 @@ class UnitExecutor:
         if self._connection:
             self._connection.close()
         self._memory.close()
-        self._own.cache.close()
+        self._cache.close()
 
     def figures(self, _worker: object = None) -> dict[str, object]:
         """Return what was done so far, for people."""
@@ -85,7 +84,7 @@ class UnitExecutor:
                 lines = tuple(self._run_task(task, unit, is_wanted))
             except (HarnessError, OSError) as error:
                 trouble = str(error)
-                self._own.cache.clear()
+                self._cache.clear()
             finally:
                 self._memory.clear()
         if is_wanted():
@@ -93,27 +92,27 @@ class UnitExecutor:
                 self._troubles, self._trouble = self._troubles + 1, f"{whose}{trouble}"
             else:
                 self._done += 1
-        return canonical_json.dumps(WorkerReport(self._own.facts.machine, lines, trouble))
+        return canonical_json.dumps(WorkerReport(self._facts.machine, lines, trouble))
 
     def _run_task(
         self, task: DaskTask, unit: records.WorkUnit, is_wanted: IsWanted
     ) -> Iterator[str]:
-        own, level, python = self._own, unit.environment.sandbox, unit.environment.python
-        if level not in own.facts.levels:
+        level, python = unit.environment.sandbox, unit.environment.python
+        if level not in self._facts.levels:
             raise UsageError(f"the sandbox level {level} was not proven on this worker")
         with ExitStack() as held:
             source = Source(self._connect(task.bytes_at), task.token)
-            missing = own.cache.use(worker_files.of_disk(unit))
+            missing = self._cache.use(worker_files.of_disk(unit))
             source.fetch(missing + self._memory.places(worker_files.of_cases(unit)))
-            own.cache.keep(missing)
+            self._cache.keep(missing)
             program = held.enter_context(self._python(python, task.environment, source))
-            held.enter_context(self._share_machine(alone=unit.alone))
+            held.enter_context(self._machine.apart() if unit.alone else self._machine.together())
             # The unit as it is done here: what engines may not see, their Python, the pace.
             environment = unit.environment._replace(
                 python=python and python._replace(program=program),
-                hidden=(str(self._memory.folder), str(own.cache.folder)),
+                hidden=(str(self._memory.folder), str(self._cache.folder)),
             )
-            here = unit._replace(environment=environment, pace=own.facts.pace)
+            here = unit._replace(environment=environment, pace=self._facts.pace)
             yield from self._run_unit(here, is_wanted)
 
     def _connect(self, address: str) -> ByteConnection:
@@ -121,7 +120,7 @@ class UnitExecutor:
         if self._connection and self._connection.address != address:
             self._connection.close()
             self._connection = None
-        self._connection = self._connection or ByteConnection(address, self._own.tls)
+        self._connection = self._connection or ByteConnection(address, self._tls)
         return self._connection
 
     def _python(
@@ -133,19 +132,12 @@ class UnitExecutor:
             UsageError: it is not here, and is not sent.
             FetchError: it cannot be had.
         """
-        here = {one.fingerprint: one.program for one in self._own.pythons}
+        here = {one.fingerprint: one.program for one in self._pythons}
         if python is None or python.fingerprint in here:
             return nullcontext(here[python.fingerprint] if python else "")
         if environment is None:
             raise UsageError(f"{python.described} is not on this worker")
-        share = partial(self._share_machine, alone=False)
-        return self._own.environments.in_use(environment, source, share)
-
-    def _share_machine(self, *, alone: bool) -> AbstractContextManager[object]:
-        """Give a time in which engines may run here; ``alone``: nobody else's do meanwhile."""
-        if self._own.machine is None:
-            return nullcontext()
-        return self._own.machine.apart() if alone else self._own.machine.together()
+        return self._environments.in_use(environment, source, self._machine.together)
 
     def _run_unit(self, unit: records.WorkUnit, is_wanted: IsWanted) -> Iterator[str]:
         """Hand a unit to the process, and yield what it says to its end, or to the unit's."""
@@ -170,7 +162,7 @@ class UnitExecutor:
             self._process = None
         if self._process is None:
             self._level = level
-            stores = (self._own.cache.in_use, self._memory.folder)
+            stores = (self._cache.in_use, self._memory.folder)
             words = [word for store in stores for word in ("--store", str(store))]
             words += ["--serve", "--unshared", "--room", str(self._memory.room)]
             words += ["--proven", level, "--confined"] if level != "off" else []

@@ -134,6 +134,7 @@ class Scene(NamedTuple):
 
 
 Files = tuple[tuple[str, str], ...]
+Has = Callable[[SceneMoment], object]  # whether a moment has something
 Finder = Callable[[SceneMoment], str]
 Asker = Callable[[SceneMoment, Random], list[SceneCommand]]
 Maker = Callable[[Random], SceneMoment | None]
@@ -161,6 +162,11 @@ class FeatureKind(NamedTuple):
     fitting: Callable[[SceneMoment], Iterable[SceneMoment]]  # the moment itself, or a part of it
     swaps: bool  # whether exchanging the colors leaves the meaning as it is
     marks: str = ".XO"  # empty, black and white in the pictures of comments
+
+
+def when(answer: str, has: Has) -> Finder:
+    """Return a finder of moments that have something, which all have the same kind of answer."""
+    return lambda moment: answer if has(moment) else ""
 
 
 def whole(moment: SceneMoment) -> list[SceneMoment]:

@@ -45,6 +45,11 @@ def decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
+def read_text(path: str, folder: str = "") -> str:
+    """Return a file's text; arguments and errors as of :func:`read_bytes`."""
+    return decode(read_bytes(path, folder))
+
+
 def lines_of(text: str) -> Lines:
     """Return the lines with their numbers from 1; they may end in LF, CRLF or CR."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,6 +1,6 @@
 """Boards as rows of text: ASCII diagrams, and digits."""
 
-from oracle.boards import Lines, Snapshot, SnapshotChoice, block, decode, lines_of, quote
+from oracle.boards import Lines, block, lines_of, quote
 from oracle.errors import FormatError
 from oracle.position import BLACK, EMPTY, GTP_LETTERS, MAX_SIZE, WHITE, Position
 
@@ -8,18 +8,12 @@ _COLORS = {".": EMPTY, "#": BLACK, "o": WHITE}
 _DIAGRAM_ROW = "a row's number and then a '.', '#' or 'o' for each point, with blanks between them"
 
 
-def read_diagram(
-    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
-) -> Snapshot:
-    """Read a diagram, any rectangle up to 25 by 25.
-
-    Raises :class:`FormatError` with file and line, what was found there and what was expected.
-    """
-    return Snapshot(parse_diagram(decode(data), file), "diagram")
-
-
 def parse_diagram(text: str, file: str | None = None) -> Position:
-    """Return the position of a diagram; see :func:`read_diagram`."""
+    """Return the position of a diagram, any rectangle up to 25 by 25.
+
+    Raises :class:`FormatError` with file and line, what was found there and what was expected; so
+    do the other functions here that parse.
+    """
     *rows, (last, letters) = block(text, file, _DIAGRAM_ROW)
     columns = len(letters.split())
     if not rows or "".join(letters.split()) != GTP_LETTERS[:columns]:
@@ -63,18 +57,8 @@ def format_diagram(position: Position) -> str:
 _DIGITS_ROW = "a row of 0, 1 and 2 with blanks between them"
 
 
-def read_digits(
-    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
-) -> Snapshot:
-    """Read a text board, any rectangle up to 25 by 25.
-
-    Raises :class:`FormatError` with file and line, what was found there and what was expected.
-    """
-    return Snapshot(parse_digits(decode(data), file), "text", game="java-go")
-
-
 def parse_digits(text: str, file: str | None = None) -> Position:
-    """Return the position of a text board; see :func:`read_digits`."""
+    """Return the position of a text board, any rectangle up to 25 by 25."""
     lines = block(text, file, _DIGITS_ROW)
     _check_height(lines, file)
     told = " as number {} of the row; expected 0, 1 or 2"
@@ -135,16 +119,6 @@ _LINES = "┌┬┐├┼┤└┴┘╋+"
 _SIGNS = str.maketrans("●○─()" + _LINES, "XO   " + "." * len(_LINES))
 
 
-def read_drawing(
-    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
-) -> Snapshot:
-    """Read a drawing, any rectangle up to 25 by 25.
-
-    Raises :class:`FormatError` with file and line, what was found there and what was expected.
-    """
-    return Snapshot(parse_drawing(decode(data), file), "drawing")
-
-
 def is_drawing(text: str) -> bool:
     """Whether a text has such rows and nothing else, so that it is not a case file.
 
@@ -157,7 +131,7 @@ def is_drawing(text: str) -> bool:
 
 
 def parse_drawing(text: str, file: str | None = None) -> Position:
-    """Return the position of a drawing; see :func:`read_drawing`."""
+    """Return the position of a drawing, any rectangle up to 25 by 25."""
     split = [_split(line) for _, line in lines_of(text)]
     rows = block("\n".join(" ".join(points) for _, points in split), file, _ROW)
     _check_height(rows, file)

@@ -3,19 +3,9 @@
 Columns are A to I, with the I, and the board is always 9 by 9.
 """
 
-from oracle.boards import Snapshot, SnapshotChoice, decode, lines_of, quote
+from oracle.boards import lines_of, quote
 from oracle.errors import FormatError, FormatErrors
-from oracle.position import (
-    BLACK,
-    EMPTY,
-    NAMES,
-    SENSEI_LETTERS,
-    WHITE,
-    Point,
-    Position,
-    grid,
-    vertex,
-)
+from oracle.position import BLACK, EMPTY, NAMES, SENSEI_LETTERS, WHITE, Point, Position, grid
 
 SIZE = 9  # "enum { GO_BOARD_SIZE = 9 };"
 
@@ -26,21 +16,14 @@ _COLORS = {"b": BLACK, "w": WHITE}
 # --- board files: "stonecolor column row" ------------------------------------------------------
 
 
-def read_gosensei(
-    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
-) -> Snapshot:
-    """Read a board file: one stone on each line, blank lines between them allowed.
+def parse_gosensei(text: str, file: str | None = None) -> Position:
+    """Return the position of a board file: a stone on each line, blank lines between allowed.
 
     Raises :class:`FormatErrors` with **every** line that is wrong: an invalid stone color, column
     or row; a missing or superfluous field; a second stone on a point, even of the same color.
 
     Source: gosensei.txt, "Go Board Configuration File".
     """
-    return Snapshot(parse_gosensei(decode(data), file), "gosensei", game="gosensei")
-
-
-def parse_gosensei(text: str, file: str | None = None) -> Position:
-    """Return the position of a board file; see :func:`read_gosensei`."""
     errors: list[FormatError] = []
     first: dict[Point, tuple[int, int]] = {}  # where a stone lies: its color and line
     for number, line in lines_of(text):
@@ -76,7 +59,7 @@ def _stone(fields: list[str], first: dict[Point, tuple[int, int]]) -> tuple[int,
     point = int(row_text) - 1, column
     if point in first:
         former, line = first[point]
-        name = vertex(point, SENSEI_LETTERS)
+        name = f"{column_text.upper()}{row_text}"
         raise FormatError(
             f"multiple stones on {name}; line {line} has a {NAMES[former]} one there"
         )
@@ -109,20 +92,13 @@ def draw_gosensei(position: Position) -> str:
     return f"\n{_BETWEEN}\n".join(rows) + f"\n\n{_LABELS}"
 
 
-def read_picture(
-    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
-) -> Snapshot:
-    """Read a board picture.
+def parse_picture(text: str, file: str | None = None) -> Position:
+    """Return the position of a board picture.
 
     Only the rows with numbers count: what stands between and below them is not looked at.
 
     Raises :class:`FormatError` with file and line, what was found there and what was expected.
     """
-    return Snapshot(parse_picture(decode(data), file), "picture", game="gosensei")
-
-
-def parse_picture(text: str, file: str | None = None) -> Position:
-    """Return the position of a board picture; see :func:`read_picture`."""
     rows = [(number, line) for number, line in lines_of(text) if line.strip()[:1].isdigit()]
     if len(rows) != SIZE:
         raise FormatError(f"found {len(rows)} rows with a number; expected {SIZE}", file)

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import textwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oracle.boards import Snapshot
 from oracle.draw import Diagram, draw_text
@@ -13,23 +14,11 @@ from oracle.errors import OracleError
 from oracle.explanation import Explanation, is_underspecified
 from oracle.formats import FORMATS, SnapshotChoice, read_position
 from oracle.komi import parse_komi, plain_text
-from oracle.position import (
-    BLACK,
-    GTP_LETTERS,
-    MAX_SIZE,
-    NAMES,
-    Point,
-    color_of,
-    parse_vertex,
-    vertex,
-)
-
-TYPE_CHECKING = False
+from oracle.position import BLACK, MAX_SIZE, NAMES, Point, color_of, parse_vertex, vertex
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Mapping
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     from oracle.komi import Komi
 
@@ -195,28 +184,14 @@ def size(text: str) -> tuple[int, int]:
 # --- Asking questions of a position, and printing the answers for people or as JSON --------------
 
 
-class Answer:
-    """The answer to one question.
+class Answer(NamedTuple):
+    """The answer to one question."""
 
-    Attributes: ``question``, in a few words; ``text``, the answer for people; ``value``, the
-    answer as JSON has it; ``explanation``; ``readings``, what the document leaves open, as text.
-    """
-
-    __slots__ = ("explanation", "question", "readings", "text", "value")
-
-    def __init__(
-        self,
-        question: str,
-        text: str,
-        value: Any,
-        explanation: Explanation,
-        readings: Mapping[str, str] | None = None,
-    ) -> None:
-        self.question = question
-        self.text = text
-        self.value = value
-        self.explanation = explanation
-        self.readings = readings or {}
+    question: str  # in a few words
+    text: str  # the answer for people
+    value: Any  # the answer as JSON has it
+    explanation: Explanation
+    readings: Mapping[str, str] = {}  # what the document leaves open, as text
 
     @property
     def is_underspecified(self) -> bool:
@@ -235,7 +210,7 @@ def question(name: str, description: str, rules: str | None = None) -> OptionPar
     return parser
 
 
-def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str = GTP_LETTERS) -> int:
+def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str) -> int:
     """Read the options and the position, ask, and print; return the exit status.
 
     ``letters`` are those of the columns in the answers.
@@ -244,10 +219,8 @@ def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str = GTP
     snapshot = read(options)
     answers = ask(snapshot, options)
     if options.json:
-        print_json(
-            describe_position(snapshot, options.file)
-            | {"answers": [_json(a, letters) for a in answers]}
-        )
+        told = [_json(answer, letters) for answer in answers]
+        print_json(describe_position(snapshot, options.file) | {"answers": told})
         return 0
     print_notes(snapshot)
     blocks = [_text(answer, snapshot, letters, not options.ascii) for answer in answers]

@@ -6,7 +6,7 @@ It needs no option of the other commands, so that it can stand beside a student'
 import sys
 
 from oracle.answers import gosensei
-from oracle.boards import decode, read_bytes
+from oracle.boards import read_text
 from oracle.boards.gosensei import draw_gosensei, parse_gosensei
 from oracle.errors import FormatError
 from oracle.position import BLACK
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
         return 1
     option, file = arguments
     try:
-        position = parse_gosensei(decode(read_bytes(file)), file)
+        position = parse_gosensei(read_text(file), file)
     except FormatError as error:
         sys.stderr.write(f"{error}\n")
         return 1

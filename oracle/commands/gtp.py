@@ -47,10 +47,9 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(f"{USAGE}\nCommands of --game {options['--game']}:\n\n")
         sys.stdout.write(describe(new_engine(options["--game"], *numbers).commands))
         return 0
-    if "--mistake" in options:
-        return _serve_mistake(options, numbers)
-    if "--reading" in options:
-        return _serve_reading(options, numbers)
+    for kind in ("mistake", "reading"):
+        if f"--{kind}" in options:
+            return _serve_variant(kind, options, numbers)
     return _serve(new_engine(options["--game"], *numbers), options)
 
 
@@ -83,41 +82,28 @@ def _write(replies: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _serve_reading(options: dict[str, str], numbers: tuple[int, int]) -> int:
-    """Serve an engine with a reading, or list the readings; return the exit status.
+def _serve_variant(kind: str, options: dict[str, str], numbers: tuple[int, int]) -> int:
+    """Serve an engine with a mistake or a reading, or list all; return the exit status.
 
-    Of a reading of several games, the engine is that of ``--game`` if it is one of them.
+    Of a reading of several games, the engine is that of ``--game`` if it is one of them. Where a
+    mistake is to hang or to crash, so does the program.
     """
-    from oracle import readings
+    from importlib import import_module
 
-    if options["--reading"] == "list":
-        sys.stdout.write(readings.listing())
+    bank, name = import_module(f"oracle.{kind}s"), options[f"--{kind}"]
+    if name == "list":
+        sys.stdout.write(bank.listing())
         return 0
     try:
-        found = readings.find_reading(options["--reading"])
+        found = getattr(bank, f"find_{kind}")(name)
     except ValueError as error:
         return _refuse(f"{error}\n")
-    assignment = found.assignment_of(options["--game"])
-    return _serve(found.engine(assignment, *numbers), options)
-
-
-def _serve_mistake(options: dict[str, str], numbers: tuple[int, int]) -> int:
-    """Serve a mutant, or list the mistakes; return the exit status.
-
-    Where the mistake is to hang or to crash, so does the program.
-    """
-    from oracle import mistakes
-
-    if options["--mistake"] == "list":
-        sys.stdout.write(mistakes.listing())
-        return 0
+    if kind == "reading":
+        assignment = found.assignment_of(options["--game"])
+        return _serve(found.engine(assignment, *numbers), options)
     try:
-        mistake = mistakes.find_mistake(options["--mistake"])
-    except ValueError as error:
-        return _refuse(f"{error}\n")
-    try:
-        return _serve(mistakes.mistaken_engine(mistake, *numbers), options)
-    except mistakes.Hang:
+        return _serve(bank.mistaken_engine(found, *numbers), options)
+    except bank.Hang:
         import time
 
         while True:

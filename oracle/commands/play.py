@@ -17,10 +17,10 @@ from oracle.commands import ask as shared
 from oracle.draw import Diagram, draw_text
 from oracle.errors import IllegalMove, OracleError, VertexError
 from oracle.games.go import BLACK_FIRST, GoGame
+from oracle.komi import result_text
 from oracle.position import (
     BLACK,
     EXAMPLE,
-    LETTERS,
     NAMES,
     WHITE,
     Move,
@@ -116,13 +116,14 @@ class GameTable:
         if command is None:
             shape = self.game.position.grid
             try:
-                return self._play(parse_vertex(line.strip(), shape.rows, shape.columns))
+                return self.play(parse_vertex(line.strip(), shape.rows, shape.columns))
             except VertexError as error:
                 told = str(error).removesuffix(EXAMPLE)
                 return f"{told}. Type a point such as C3, pass or help."
         return command[0](self, rest.strip())
 
-    def _play(self, point: Point | None) -> str:
+    def play(self, point: Point | None) -> str:
+        """Play a stone, or pass, and return what is said to it."""
         color = self.game.to_play
         name = NAMES[color].capitalize()
         try:
@@ -136,19 +137,17 @@ class GameTable:
                 return passed
             self.is_open = False
             black, white = self.score(BLACK), self.score(WHITE)
+            winner = "Black" if black > white else "White" if white > black else "nobody"
+            margin = f" by {count(abs(black - white), 'point')}" if black != white else ""
             return (
                 f"{passed}\n\nThe game is over: Black passed and White passed after it.\n"
-                f"Black has {count(black, 'point')}, White {white}: {_verdict(black - white)}."
+                f"Black has {count(black, 'point')}, White {white}: {winner} wins{margin}."
             )
         stones = count(taken, f"{NAMES[opponent(color)]} stone")
         capture = f" and takes {stones}" if taken else ""
         return f"{name} plays {vertex(point)}{capture}.\n\n{self.board()}"
 
     # --- what can be typed instead of a point --------------------------------------------------
-
-    def pass_(self, _: str) -> str:
-        """Make no move."""
-        return self._play(None)
 
     def undo(self, _: str) -> str:
         """Take the last move back."""
@@ -168,10 +167,6 @@ class GameTable:
                 stones = count(prisoners, "prisoner")
                 lines[-1] += f" With {stones} taken in the game: {self.score(color)}."
         return "\n".join(lines)
-
-    def redraw(self, _: str) -> str:
-        """Draw the board again."""
-        return self.board()
 
     def save(self, name: str) -> str:
         """Write the game so far as an SGF file; a file of something else is not touched."""
@@ -203,33 +198,28 @@ class GameTable:
         from oracle.sgf import write_sgf
 
         lead = self.score(BLACK) - self.score(WHITE)
-        result = f"{LETTERS[BLACK if lead > 0 else WHITE]}+{abs(lead)}" if lead else "0"
         moves = self.game.moves
         return write_sgf(
             self.game.start,
             moves,
             to_play=moves[0][0] if moves else self.game.to_play,
-            result=result if self.game.is_over else "",
+            result=result_text(lead, 0) if self.game.is_over else "",
         )
 
 
 # What can be typed: a word, what it does, and what help says of it.
 _COMMANDS: dict[str, tuple[Callable[[GameTable, str], str], str]] = {
-    "pass": (GameTable.pass_, "make no move; Black's and then White's pass end the game"),
+    "pass": (
+        lambda table, _: table.play(None),
+        "make no move; Black's and then White's pass end the game",
+    ),
     "undo": (GameTable.undo, "take the last move back"),
     "score": (GameTable.explain, "how the score is counted"),
-    "board": (GameTable.redraw, "draw the board again"),
+    "board": (lambda table, _: table.board(), "draw the board again"),
     "save": (GameTable.save, "save FILE writes the game so far as SGF"),
     "help": (GameTable.help_, "this list"),
     "quit": (GameTable.leave, "leave the game"),
 }
-
-
-def _verdict(lead: int) -> str:
-    if not lead:
-        return "nobody wins"
-    winner = NAMES[BLACK if lead > 0 else WHITE].capitalize()
-    return f"{winner} wins by {count(abs(lead), 'point')}"
 
 
 def converse(table: GameTable, ask: Callable[[str], str], say: Callable[[str], None]) -> None:

@@ -1,24 +1,20 @@
-"""The commands that ask one question of one position: ``score``, ``captured`` and others."""
+"""The commands about one position: ``show``, and ``score``, ``captured`` and other questions."""
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from oracle.boards import Snapshot
+from oracle.boards import Snapshot, read_bytes
+from oracle.boards.diagram import format_diagram, format_digits, format_drawing
+from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
 from oracle.commands import ask
 from oracle.commands.ask import Answer, OptionParser
+from oracle.draw import Diagram, draw_svg
 from oracle.errors import OracleError
 from oracle.explanation import Explanation, Sentence, a_color, a_point, number, points
-from oracle.position import (
-    BLACK,
-    GTP_LETTERS,
-    NAMES,
-    SENSEI_LETTERS,
-    WHITE,
-    Point,
-    Position,
-    vertex,
-)
+from oracle.komi import plain_text
+from oracle.position import BLACK, GTP_LETTERS, NAMES, SENSEI_LETTERS, WHITE, Point, vertex
 
 
 class Question(NamedTuple):
@@ -33,6 +29,8 @@ class Question(NamedTuple):
 
 def main(name: str, arguments: list[str]) -> int:
     """Run the command of this name and return the exit status."""
+    if name == "show":
+        return show(arguments)
     question = QUESTIONS[name]
     parser = ask.question(name, question.description, question.rules)
     question.add_options(parser)
@@ -137,7 +135,7 @@ def legal_moves(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]
     """Return whether each move is legal, or all moves that are."""
     asked = ask.points(options.points, snapshot)
     if snapshot.game == "gomoku":
-        return _legal_in_gomoku(snapshot.position, asked)
+        return _legal_in_gomoku(snapshot, asked)
     return _legal_in_go(snapshot, ask.color_to_play(options, snapshot), asked)
 
 
@@ -171,10 +169,10 @@ def _legal_in_go(snapshot: Snapshot, color: int, asked: list[Point]) -> list[Ans
     return [Answer(f"legal {NAMES[color]}", " ".join(names) or "none", names, explanation)]
 
 
-def _legal_in_gomoku(position: Position, asked: list[Point]) -> list[Answer]:
+def _legal_in_gomoku(snapshot: Snapshot, asked: list[Point]) -> list[Answer]:
     from oracle.answers import gomoku_rules
 
-    answers = []
+    position, answers = snapshot.position, []
     legal, why = gomoku_rules.legal_moves(position), gomoku_rules.explain_legal_moves(position)
     for point in asked:
         reason = why
@@ -336,4 +334,90 @@ sorted as strings. Nothing when the game is over.
         _add_policy_options,
         rules="gomoku",
     ),
+}
+
+
+# --- show: the position itself -------------------------------------------------------------------
+
+_SHOW = """\
+The position itself, as a picture and with its known facts; or the games of an SGF file; or
+the position in another format.
+"""
+
+
+def show(arguments: list[str]) -> int:
+    """Print what a file has, and return the exit status."""
+    parser = ask.question("show", _SHOW)
+    ask.add_rules(parser)
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--games", action="store_true", help="list the games of an SGF file")
+    what.add_argument("--to", choices=_WRITERS, help="write the position in another format")
+    options = parser.parse_args(arguments)
+    if options.games:
+        from oracle.sgf import games
+        from oracle.sgf.replay import title
+
+        found = games(read_bytes(options.file), options.file)
+        if options.json:
+            names = ("number", "nodes", "fault")
+            ask.print_json(
+                [{n: getattr(one, n) for n in names} | {"title": title(one.root)} for one in found]
+            )
+            return 0
+        lines = []
+        for one in found:
+            damage = f"; damaged: {one.fault}" if one.fault else ""
+            name = title(one.root) or "without title"
+            lines.append(f"{one.number:3}  {name} ({one.nodes} nodes{damage})")
+        ask.print_text("\n".join(lines))
+        return 0
+    snapshot = ask.read(options)
+    if options.json:
+        ask.print_json(ask.describe_position(snapshot, options.file))
+        return 0
+    ask.print_notes(snapshot)
+    if options.to:
+        sys.stdout.write(_WRITERS[options.to](snapshot))
+        return 0
+    facts = {
+        "Format": snapshot.kind,
+        "Title": snapshot.title,
+        "Game": snapshot.game,
+        "To play": snapshot.to_play and NAMES[snapshot.to_play],
+        "Komi": None if snapshot.komi is None else plain_text(snapshot.komi),
+        "Ko": snapshot.ko and f"{vertex(snapshot.ko)} may not be taken back",
+    }
+    stated = [f"{name}: {fact}" for name, fact in facts.items() if fact]
+    picture = ask.draw_board(Diagram(snapshot.position, snapshot.last), not options.ascii)
+    ask.print_text("\n".join([picture, "", *stated]))
+    return 0
+
+
+def _nine(snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot whose board gosensei can draw."""
+    shape = snapshot.position.grid
+    if (shape.rows, shape.columns) != (SIZE, SIZE):
+        raise OracleError(
+            f"gosensei's boards are {SIZE} by {SIZE}, not {shape.columns} by {shape.rows}"
+        )
+    return snapshot
+
+
+def _to_sgf(snapshot: Snapshot) -> str:
+    from oracle.sgf import write_sgf
+
+    game = "gomoku" if snapshot.game == "gomoku" else "go"
+    turn = snapshot.to_play or BLACK
+    return write_sgf(snapshot.position, [], game=game, to_play=turn, komi=snapshot.komi).decode()
+
+
+# How to write a position in each format, with its last newline.
+_WRITERS: dict[str, Callable[[Snapshot], str]] = {
+    "text": lambda snapshot: format_digits(snapshot.position),
+    "diagram": lambda snapshot: format_diagram(snapshot.position) + "\n",
+    "drawing": lambda snapshot: format_drawing(snapshot.position),
+    "gosensei": lambda snapshot: format_gosensei(_nine(snapshot).position),
+    "picture": lambda snapshot: draw_gosensei(_nine(snapshot).position) + "\n",
+    "sgf": _to_sgf,
+    "svg": lambda snapshot: draw_svg(Diagram(snapshot.position, snapshot.last)) + "\n",
 }

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
-    from oracle.boards import Snapshot, SnapshotChoice
+    from oracle.boards import Snapshot
 
-    Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
+    Parse = Callable[[str, str], Position]
     Subject = Callable[[Any, list[str]], tuple[Any, ...]]
     Explain = Callable[..., Explanation]
     EachReading = Callable[..., Mapping[str, object]]
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 
 COLORS = "the course's starter knows colors as b and w only"
-
-
-def _say_nothing(warning: str) -> None:
-    """Take a warning of an engine that nobody reads the warnings of."""
 
 
 class Session:
@@ -71,7 +67,7 @@ class Session:
         self.seed = seed
         self.running = True
         self.strict = False
-        self.warn: Callable[[str], None] = _say_nothing
+        self.warn: Callable[[str], None] = lambda warning: None
         self.assignment = ""
         self.folder = ""
         self._random: Random | None = None
@@ -300,18 +296,20 @@ def loadsgf(session: Session, words: list[str]) -> str:
             raise FormatError("it is a game of Gomoku, GM[4]")
         return snapshot
 
-    load(session, words, read_record)
-    return ""
+    return load(session, words, read_record)
 
 
-def load_board(session: Session, words: list[str], read: Reader) -> None:
-    """Load the position in a file, by the reader of its format."""
-    from oracle.boards import read_bytes
+def load_board(session: Session, words: list[str], kind: str, parse: Parse) -> str:
+    """Load the position in a file of some format; ``parse``: takes its text and its name."""
+    from oracle.boards import Snapshot, read_text
 
-    load(session, words, lambda path: read(read_bytes(path, session.folder), path, None))
+    def read(path: str) -> Snapshot:
+        return Snapshot(parse(read_text(path, session.folder), path), kind)
+
+    return load(session, words, read)
 
 
-def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) -> None:
+def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) -> str:
     """Load what a file has; raises :class:`GtpError` and keeps the game if it can't."""
     try:
         snapshot = read(path := filename(words))
@@ -320,6 +318,7 @@ def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) ->
         raise GtpError(f"cannot load file: {'; '.join(str(error).splitlines())}") from None
     for note in snapshot.notes:
         session.warn(f"{path}: {note}")
+    return ""
 
 
 def filename(words: list[str]) -> str:

@@ -190,9 +190,8 @@ def final_status_list(session: GoSession, words: list[str]) -> str:
     if status not in ("alive", "dead", "seki"):
         raise GtpError(protocol.SYNTAX)
     position = session.game.position
-    if status != "alive":
-        return ""
-    return list_vertices(position, position.black | position.white)
+    stones = position.black | position.white
+    return list_vertices(position, stones) if status == "alive" else ""
 
 
 # --- moves -------------------------------------------------------------------------------------

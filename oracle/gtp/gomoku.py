@@ -6,22 +6,16 @@ from oracle.answers import gomoku_policy, gomoku_rules
 from oracle.errors import GtpError, IllegalMove, VertexError
 from oracle.games.gomoku import GomokuGame
 from oracle.gtp import common, protocol
-from oracle.position import (
-    GTP_LETTERS,
-    NAMES,
-    Point,
-    Position,
-    color_of,
-    opponent,
-    parse_vertex,
-    vertex,
-)
+from oracle.position import GTP_LETTERS, NAMES, color_of, opponent, parse_vertex, vertex
 from oracle.rules.gomoku import POLICIES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from oracle.gtp.common import Questions
     from oracle.gtp.protocol import Table
+    from oracle.position import Point, Position
 
 
 class GomokuSession(common.Session):
@@ -122,13 +116,16 @@ def _open_genmove(session: GomokuSession, words: list[str]) -> str:
     return "the board is full and has a five" if game.winner and not game.position.empty else ""
 
 
-def _open_side(session: GomokuSession, words: list[str]) -> str:
-    """Nothing says whose turn it is after a pass, or after resigning: the game is over."""
-    is_open = session.refused_to_move and session.game.is_over
-    return "genmove has answered pass or resign" if is_open else ""
-
-
-_OPEN = {"play": _open_play, "genmove": _open_genmove, "gogui-rules_side_to_move": _open_side}
+_OPEN: dict[str, Callable[[GomokuSession, list[str]], str]] = {
+    "play": _open_play,
+    "genmove": _open_genmove,
+    # Nothing says whose turn it is after a pass, or after resigning: the game is over.
+    "gogui-rules_side_to_move": lambda session, words: (
+        "genmove has answered pass or resign"
+        if session.refused_to_move and session.game.is_over
+        else ""
+    ),
+}
 
 
 # --- playing: gomoku-rules.html, "Details of the play command", "Details for end of game" ------

@@ -12,10 +12,11 @@ from oracle.errors import FormatError
 from oracle.games.go import GoGame
 from oracle.gtp import common
 from oracle.gtp.protocol import Engine
+from oracle.position import BLACK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.gtp.protocol import Table
+    from oracle.gtp.protocol import Command, Table
     from oracle.position import Position
 
 
@@ -35,38 +36,33 @@ class GosenseiSession(common.Session):
 
 def load_board(session: common.Session, words: list[str]) -> str:
     """FILE: load a go board configuration file."""
-    from oracle.boards.gosensei import read_gosensei
+    from oracle.boards.gosensei import parse_gosensei
 
-    common.load_board(session, words, read_gosensei)
-    return ""
+    return common.load_board(session, words, "gosensei", parse_gosensei)
 
 
 def is_valid(session: common.Session, words: list[str]) -> str:
     """FILE: whether it is such a file without errors: true or false."""
-    from oracle.boards import read_bytes
-    from oracle.boards.gosensei import read_gosensei
+    from oracle.boards import read_text
+    from oracle.boards.gosensei import parse_gosensei
 
     try:
         path = common.filename(words)
-        read_gosensei(read_bytes(path, session.folder), path)
+        parse_gosensei(read_text(path, session.folder), path)
     except FormatError:
         return "false"
     return "true"
 
 
-def eyes(session: GosenseiSession, words: list[str]) -> str:
-    """: the sentence of -eyes."""
-    return answers.eyes_sentence(len(answers.eyes(session.game.position)))
+def option(name: str) -> Command:
+    """Return the command that answers as an option of the document's program."""
+    find, sentence, _, _ = answers.OPTIONS[name]
 
+    def command(session: GosenseiSession, words: list[str]) -> str:
+        return sentence(len(find(session.game.position, BLACK)))
 
-def two_eyes(session: GosenseiSession, words: list[str]) -> str:
-    """: the sentence of -twoeyes."""
-    return answers.two_eyes_sentence(len(answers.two_eyes(session.game.position)))
-
-
-def eye_spaces(session: GosenseiSession, words: list[str]) -> str:
-    """: the sentence of -eyespaces."""
-    return answers.eye_spaces_sentence(len(answers.eye_spaces(session.game.position)))
+    command.__doc__ = f": the sentence of -{name}."
+    return command
 
 
 def display(session: GosenseiSession, words: list[str]) -> str:
@@ -94,9 +90,7 @@ COMMANDS: Table = {
     **common.COMMANDS,
     "load_board": load_board,
     "is_valid": is_valid,
-    "eyes": eyes,
-    "twoeyes": two_eyes,
-    "eyespaces": eye_spaces,
+    **{name: option(name) for name in answers.OPTIONS},
     "display": display,
     "gogui-analyze_commands": analyze_commands,
 }

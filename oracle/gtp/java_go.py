@@ -75,10 +75,9 @@ def is_over(session: JavaGoSession, words: list[str]) -> str:
 
 def load_board(session: common.Session, words: list[str]) -> str:
     """FILE: load a board of 0, 1 and 2, of any shape."""
-    from oracle.boards.diagram import read_digits
+    from oracle.boards.diagram import parse_digits
 
-    common.load_board(session, words, read_digits)
-    return ""
+    return common.load_board(session, words, "text", parse_digits)
 
 
 # --- what the answers depend on, in the order of the document's methods ------------------------

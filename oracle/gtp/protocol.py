@@ -53,7 +53,9 @@ class Engine:
         number = words.pop(0) if is_number(words[0]) else ""
         name = words.pop(0) if words else ""
         try:
-            return f"={number} {_drop_empty_lines(self._command(name)(self.session, words))}\n\n"
+            if name not in self.commands:
+                raise GtpError("unknown command")
+            return f"={number} {_drop_empty_lines(self.commands[name](self.session, words))}\n\n"
         except OracleError as error:
             return f"?{number} {_drop_empty_lines(str(error))}\n\n"
 
@@ -72,12 +74,6 @@ class Engine:
         """
         found: Readings = self.session.readings(split(command))
         return found
-
-    def _command(self, name: str) -> Command:
-        try:
-            return self.commands[name]
-        except KeyError:
-            raise GtpError("unknown command") from None
 
 
 def split(line: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from oracle.assignments import ASSIGNMENTS, engine_for
+from oracle.assignments import ASSIGNMENTS, engine_for, find_variant, list_variants
 from oracle.mistakes.bank import Breakdown, Crash, Hang, Mistake, can_meet, table_with
 
 TYPE_CHECKING = False
@@ -41,17 +41,8 @@ OPEN = " (Open: the specification does not say.)"
 
 
 def find_mistake(name: str) -> Mistake:
-    """Return the mistake of this name.
-
-    Raises :class:`ValueError` when there is none.
-    """
-    try:
-        return MISTAKES[name]
-    except KeyError:
-        from oracle.sentences import hint
-
-        told = f"no mistake {name!r}; --mistake list shows all{hint(name, MISTAKES)}"
-        raise ValueError(told) from None
+    """Return the mistake of this name; raises :class:`ValueError` when there is none."""
+    return find_variant("mistake", name, MISTAKES)
 
 
 def mistaken_engine(mistake: Mistake, seed: int = 0, playouts: int = 10) -> Engine:
@@ -78,10 +69,7 @@ def listing() -> str:
 
     Those that show only where the specification leaves the answer open are marked.
     """
-    width = max(map(len, MISTAKES))
-    lines = []
-    for assignment in ASSIGNMENTS:
-        found = [one for one in MISTAKES.values() if one.assignment == assignment]
-        lines += [f"{assignment} ({len(found)})"]
-        lines += [f"  {one.name:{width}}  {one.sentence}{OPEN * one.is_open}" for one in found]
-    return "\n".join(lines) + "\n"
+    sentences: dict[str, dict[str, str]] = {assignment: {} for assignment in ASSIGNMENTS}
+    for one in MISTAKES.values():
+        sentences[one.assignment][one.name] = one.sentence + OPEN * one.is_open
+    return list_variants(sentences)

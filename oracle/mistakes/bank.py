@@ -21,6 +21,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from oracle.assignments import told_by
 from oracle.gtp import protocol
 
 TYPE_CHECKING = False
@@ -296,9 +297,3 @@ class Shelf:
             return function
 
         return register
-
-
-def told_by(function: Any) -> tuple[str, str]:
-    """Return the name that a function has as a mistake, and its sentence."""
-    sentence = " ".join(function.__doc__.partition("\n\n")[0].split())
-    return function.__name__.replace("_", "-"), sentence

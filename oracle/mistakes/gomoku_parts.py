@@ -6,25 +6,14 @@ from oracle.errors import VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, moves_text, policy_text
 from oracle.mistakes.bank import EnginePart, Route, last_state, part
-from oracle.position import (
-    BLACK,
-    EMPTY,
-    NAMES,
-    Grid,
-    Point,
-    color_of,
-    opponent,
-    parse_vertex,
-    sides,
-    vertex,
-)
+from oracle.position import BLACK, EMPTY, NAMES, color_of, opponent, parse_vertex, sides, vertex
 from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Windows = tuple[int, int, int, int]
+    from oracle.position import Grid, Point
 
 # --- lines as mistaken programs see them: with other ends, or over the edge of the board -------
 
@@ -85,35 +74,35 @@ def open_fours(
     return points
 
 
-def near_blocks(windows: Windows, step: int) -> int:
+# Of the windows .eXXX. .XeXX. .XXeX. .XXXe. the functions below take the first points of those
+# that they are about, called by the place of the point that makes four: second … fifth.
+
+
+def near_blocks(second: int, fifth: int, step: int) -> int:
     """Return the blocks beside threes without a gap, one step from the stones."""
-    second, _, _, fifth = windows
     return fifth | second << step | fifth << 4 * step | second << 5 * step
 
 
 def third_blocks(
-    windows: Windows, step: int, hindered_from: Callable[[int], int] = lambda steps: -1
+    second: int, fifth: int, step: int, hindered_from: Callable[[int], int] = lambda steps: -1
 ) -> int:
     """Return the blocks of ``X.OOO..`` that lie two steps from the stones.
 
     ``hindered_from``: told how many steps the point that hinders a three on its other side is from
     a window's first point, returns the first points of the windows that count.
     """
-    second, _, _, fifth = windows
     first_point = second & ~(fifth >> step) & hindered_from(6 * step)
     last_point = fifth & ~(second << step) & hindered_from(-step)
     return first_point | last_point << 5 * step
 
 
-def both_ends(windows: Windows, step: int) -> int:
+def both_ends(third: int, fourth: int, step: int) -> int:
     """Return the ends of the threes with a gap."""
-    _, third, fourth, _ = windows
     return (third | fourth) | (third | fourth) << 5 * step
 
 
-def gap(windows: Windows, step: int) -> int:
+def gap(third: int, fourth: int, step: int) -> int:
     """Return the gaps of the threes with a gap."""
-    _, third, fourth, _ = windows
     return third << 2 * step | fourth << 3 * step
 
 
@@ -243,10 +232,8 @@ block_win = EnginePart(
 )
 open_four = EnginePart(lambda _, board: open_fours(board.mine, board.empty, board.steps))
 # The blocks of the threes with a gap, and of those without.
-split = EnginePart(lambda _, board, windows, step: both_ends(windows, step) | gap(windows, step))
-solid = EnginePart(
-    lambda _, board, windows, step: near_blocks(windows, step) | third_blocks(windows, step)
-)
+split = EnginePart(lambda _, *of: both_ends(*of) | gap(*of))
+solid = EnginePart(lambda _, board, *of: near_blocks(*of) | third_blocks(*of))
 
 
 @part(split, solid)
@@ -254,8 +241,8 @@ def block_open_four(session: GomokuSession, board: PolicyBoard) -> int:
     """Return the moves of type BlockOpenFour."""
     found = 0
     for step in board.steps:
-        windows = almost_open_fours(board.theirs, board.empty, step)
-        found |= split(session, board, windows, step) | solid(session, board, windows, step)
+        second, third, fourth, fifth = almost_open_fours(board.theirs, board.empty, step)
+        found |= split(session, third, fourth, step) | solid(session, board, second, fifth, step)
     return found
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from oracle.answers.gomoku_policy import DEFAULT
+from oracle.assignments import told_by
 from oracle.mistakes import gomoku_parts as parts
-from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, last_state, told_by
+from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, last_state
 from oracle.mistakes.gomoku_parts import PolicyBoard, fives_made, gap, near_blocks, open_fours
 from oracle.position import BLACK, Point, each_bit, opponent
 from oracle.rules import gomoku as rules
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
-    from oracle.mistakes.gomoku_parts import Windows
 
     Moves = Callable[[PolicyBoard], int]
     Listed = Callable[[PolicyBoard, str, int], list[Point]]
@@ -171,7 +171,8 @@ def ends_of_split_three_listed(right: Moves, board: PolicyBoard) -> int:
     """As if the ends of .X.XX. made an open four, as the gap does."""
     found = right(board)
     for step in board.steps:
-        found |= parts.both_ends(almost_open_fours(board.mine, board.empty, step), step)
+        _, third, fourth, _ = almost_open_fours(board.mine, board.empty, step)
+        found |= parts.both_ends(third, fourth, step)
     return found
 
 
@@ -196,16 +197,15 @@ SHELF.add_rows(
      "As if there were no moves of type BlockOpenFour.",
      lambda board: 0),
     (parts.split, "split-three-gap-alone", "As if .OO.O. could be blocked in the gap alone.",
-     lambda board, windows, step: gap(windows, step)),
+     gap),
     (parts.split, "split-three-not-seen", "As if .OO.O. were no threat.",
-     lambda board, windows, step: 0),
+     lambda third, fourth, step: 0),
 )  # fmt: skip
 
 
 @mistake(parts.solid)
-def one_sided_three_not_seen(board: PolicyBoard, windows: Windows, step: int) -> int:
+def one_sided_three_not_seen(board: PolicyBoard, second: int, fifth: int, step: int) -> int:
     """As if X.OOO.., a three that can grow to one side only, were no threat."""
-    second, _, _, fifth = windows
     free = fifth & second << step  # from the point before the three on
     return free | free << 4 * step
 
@@ -213,85 +213,69 @@ def one_sided_three_not_seen(board: PolicyBoard, windows: Windows, step: int) ->
 SHELF.add_rows(
     (parts.solid, "third-block-lost",
      "As if X.OOO.. had two blocks: the third, two steps from the stones, is lost.",
-     lambda board, windows, step: near_blocks(windows, step)),
+     lambda board, second, fifth, step: near_blocks(second, fifth, step)),
+    (parts.solid, "third-block-lost-at-the-edge",
+     "As if |.OOO.. at the edge had two blocks: the third, two steps from the stones, is lost.",
+     lambda board, second, fifth, step: near_blocks(second, fifth, step) | parts.third_blocks(
+         second, fifth, step, lambda steps: shifted(board.grid.full, steps))),
 )  # fmt: skip
 
 
 @mistake(parts.solid)
-def third_block_lost_at_the_edge(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if |.OOO.. at the edge had two blocks: the third, two steps from the stones, is lost."""
-    third = parts.third_blocks(windows, step, lambda steps: shifted(board.grid.full, steps))
-    return near_blocks(windows, step) | third
-
-
-@mistake(parts.solid)
-def third_block_lost_beside_a_stone(board: PolicyBoard, windows: Windows, step: int) -> int:
+def third_block_lost_beside_a_stone(board: PolicyBoard, second: int, fifth: int, step: int) -> int:
     """As if X.OOO.., but not the same at the edge, had two blocks: the third is lost."""
-    third = parts.third_blocks(windows, step, lambda steps: ~shifted(board.mine, steps))
-    return near_blocks(windows, step) | third
+    third = parts.third_blocks(second, fifth, step, lambda steps: ~shifted(board.mine, steps))
+    return near_blocks(second, fifth, step) | third
 
 
-@mistake(parts.solid)
-def third_block_lost_below(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if ..OOO.X had two blocks where X.OOO.. has three: the third is lost on the left."""
-    second, _, _, fifth = windows
-    return near_blocks(windows, step) | (fifth & ~(second << step)) << 5 * step
-
-
-@mistake(parts.solid)
-def third_block_lost_above(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if X.OOO.. had two blocks where ..OOO.X has three: the third is lost on the right."""
-    second, _, _, fifth = windows
-    return near_blocks(windows, step) | second & ~(fifth >> step)
-
-
-@mistake(parts.split)
-def split_three_lone_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if .OO.O. had two blocks: the third, beside the single stone, is lost."""
-    _, third, fourth, _ = windows
-    return gap(windows, step) | third << 5 * step | fourth
-
-
-@mistake(parts.split)
-def split_three_pair_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if .OO.O. had two blocks: the third, beside the two stones, is lost."""
-    _, third, fourth, _ = windows
-    return gap(windows, step) | third | fourth << 5 * step
-
-
-@mistake(parts.split)
-def mirrored_split_three_end_lost(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if .OO.O. had three blocks, but its image .O.OO. two: the first end is lost."""
-    _, third, fourth, _ = windows
-    return gap(windows, step) | (third | fourth) << 5 * step | fourth
-
-
+SHELF.add_rows(
+    (parts.solid, "third-block-lost-below",
+     "As if ..OOO.X had two blocks where X.OOO.. has three: the third is lost on the left.",
+     lambda board, second, fifth, step: (
+         near_blocks(second, fifth, step) | (fifth & ~(second << step)) << 5 * step)),
+    (parts.solid, "third-block-lost-above",
+     "As if X.OOO.. had two blocks where ..OOO.X has three: the third is lost on the right.",
+     lambda board, second, fifth, step: (
+         near_blocks(second, fifth, step) | second & ~(fifth >> step))),
+    (parts.split, "split-three-lone-end-lost",
+     "As if .OO.O. had two blocks: the third, beside the single stone, is lost.",
+     lambda third, fourth, step: gap(third, fourth, step) | third << 5 * step | fourth),
+    (parts.split, "split-three-pair-end-lost",
+     "As if .OO.O. had two blocks: the third, beside the two stones, is lost.",
+     lambda third, fourth, step: gap(third, fourth, step) | third | fourth << 5 * step),
+    (parts.split, "mirrored-split-three-end-lost",
+     "As if .OO.O. had three blocks, but its image .O.OO. two: the first end is lost.",
+     lambda third, fourth, step: (
+         gap(third, fourth, step) | (third | fourth) << 5 * step | fourth)),
+)  # fmt: skip
 SHELF.add(
     "blocks-of-the-edge-and-gaps-alone",
     "As if X.OOO.. had a third block at the edge only, and .OO.O. no block but the gap.",
-    {
-        parts.split: lambda board, windows, step: gap(windows, step),
-        parts.solid: third_block_lost_beside_a_stone,
-    },
+    {parts.split: gap, parts.solid: third_block_lost_beside_a_stone},
 )
 
 
 @mistake(parts.block_open_four)
 def third_block_answered_is_lost(board: PolicyBoard) -> int:
     """As if the third block of X.OOO.. counted only where the opponent then has nothing urgent."""
-    near = blocks(board, lambda *of: parts.both_ends(*of) | gap(*of) | near_blocks(*of))
-    third = 0
-    for bit in each_bit(blocks(board, parts.third_blocks) & ~near):
+    near = 0
+    for step in board.steps:
+        second, third, fourth, fifth = almost_open_fours(board.theirs, board.empty, step)
+        near |= parts.both_ends(third, fourth, step) | gap(third, fourth, step)
+        near |= near_blocks(second, fifth, step)
+    found = near
+    for bit in each_bit(third_blocks(board) & ~near):
         *urgent, _ = rules.by_urgency(board.grid, board.theirs, board.mine | bit)
-        third |= 0 if any(urgent) else bit
-    return near | third
+        found |= 0 if any(urgent) else bit
+    return found
 
 
-def blocks(board: PolicyBoard, rule: Callable[[Windows, int], int]) -> int:
-    """Return the blocks by a rule on the windows .eXXX. .XeXX. .XXeX. .XXXe. of each direction."""
+def third_blocks(board: PolicyBoard) -> int:
+    """Return the blocks of X.OOO.. that lie two steps from the stones, of each direction."""
     found = 0
     for step in board.steps:
-        found |= rule(almost_open_fours(board.theirs, board.empty, step), step)
+        second, _, _, fifth = almost_open_fours(board.theirs, board.empty, step)
+        found |= parts.third_blocks(second, fifth, step)
     return found
 
 
@@ -300,12 +284,12 @@ def shifted(points: int, steps: int) -> int:
     return points >> steps if steps > 0 else points << -steps
 
 
-@mistake(parts.solid)
-def outer_points_block(board: PolicyBoard, windows: Windows, step: int) -> int:
-    """As if every empty point of ..OOO.. were a block, the outer ones too."""
-    second, _, _, fifth = windows
-    inner = second << step | fifth << 4 * step
-    return second | fifth | inner | (second | fifth) << 5 * step
+SHELF.add_rows(
+    (parts.solid, "outer-points-block",
+     "As if every empty point of ..OOO.. were a block, the outer ones too.",
+     lambda board, second, fifth, step: (
+         second | fifth | second << step | fifth << 4 * step | (second | fifth) << 5 * step)),
+)  # fmt: skip
 
 
 @mistake(parts.block_open_four, is_open=True)
@@ -413,7 +397,7 @@ SHELF.add_rows(
 @mistake(parts.listed)
 def third_blocks_twice(right: Listed, board: PolicyBoard, kind: str, moves: int) -> list[Point]:
     """As if the third block of X.OOO.., two steps from the stones, were listed once more."""
-    again = blocks(board, parts.third_blocks) & moves if kind == "BlockOpenFour" else 0
+    again = third_blocks(board) & moves if kind == "BlockOpenFour" else 0
     return [*right(board, kind, moves), *board.grid.points(again)]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from oracle.answers import gosensei as answers
-from oracle.boards import Snapshot, SnapshotChoice, decode, read_bytes
-from oracle.boards.gosensei import parse_gosensei, read_gosensei
+from oracle.assignments import told_by
+from oracle.boards import read_text
+from oracle.boards.gosensei import parse_gosensei
 from oracle.errors import FormatError
 from oracle.gtp import common
-from oracle.mistakes.bank import EnginePart, Route, Shelf, part, told_by
+from oracle.mistakes.bank import EnginePart, Route, Shelf, part
 from oracle.position import BLACK, WHITE, Grid, Position
 from oracle.rules import go as rules
 from oracle.rules.flood import edge, flood_diagonally, neighbours, regions
@@ -70,13 +73,9 @@ def number_of_spaces(session: GosenseiSession, position: Position) -> int:
 text = EnginePart(lambda _, content: content)  # what a board file is read as
 
 
-def _reader(session: GosenseiSession) -> common.Reader:
-    """Return how the session reads the bytes of a board file."""
-
-    def read(data: bytes, file: str | None, choice: SnapshotChoice | None) -> Snapshot:
-        return read_gosensei(text(session, decode(data)).encode(), file)
-
-    return read
+def _parse(session: GosenseiSession, content: str, file: str) -> Position:
+    """Return how the session reads a board file."""
+    return parse_gosensei(text(session, content), file)
 
 
 def _say(number: EnginePart, sentence: Callable[[int], str]) -> Route:
@@ -86,15 +85,10 @@ def _say(number: EnginePart, sentence: Callable[[int], str]) -> Route:
     )
 
 
-def _load_board(session: GosenseiSession, words: list[str]) -> str:
-    common.load_board(session, words, _reader(session))
-    return ""
-
-
 def _is_valid(session: GosenseiSession, words: list[str]) -> str:
     path = common.filename(words)
     try:
-        _reader(session)(read_bytes(path, session.folder), path, None)
+        _parse(session, read_text(path, session.folder), path)
     except FormatError:
         return "false"
     return "true"
@@ -106,7 +100,12 @@ SHELF = Shelf(
         "eyes": _say(number_of_eyes, answers.eyes_sentence),
         "twoeyes": _say(number_of_two_eyes, answers.two_eyes_sentence),
         "eyespaces": _say(number_of_spaces, answers.eye_spaces_sentence),
-        "load_board": Route(_load_board, (text,)),
+        "load_board": Route(
+            lambda session, words: common.load_board(
+                session, words, "gosensei", partial(_parse, session)
+            ),
+            (text,),
+        ),
         "is_valid": Route(_is_valid, (text,)),
     },
 )

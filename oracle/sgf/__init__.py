@@ -5,10 +5,9 @@ used, because it is silent where a reader must know: it takes the first game of 
 no game but Go, reads a missing or lower-case ``SZ`` as 19, drops the second move of a node, lets
 illegal moves pass, and refuses stones that are set up after the first node.
 
-The way of a file: bytes; text (:mod:`~oracle.sgf.tree`); trees of nodes
-(:mod:`~oracle.sgf.tree`); the game, its header and the chosen line (:mod:`~oracle.sgf.replay`,
-:mod:`~oracle.sgf.replay`); what the nodes do to the board (:mod:`~oracle.sgf.replay`).
-:mod:`~oracle.sgf.write` goes the other way.
+The way of a file: bytes, text and trees of nodes (:mod:`~oracle.sgf.tree`); the game, its header,
+the chosen line and what its nodes do to the board (:mod:`~oracle.sgf.replay`, or
+:mod:`~oracle.sgf.load` as engines do it). :mod:`~oracle.sgf.write` goes the other way.
 
 Source: SGF FF[4], https://www.red-bean.com/sgf/
 """

@@ -1,4 +1,4 @@
-"""Nonstandard notations of programs, with their SGF equivalents.
+"""GTP's ``loadsgf``: reads game records as engines do, in the notations of other programs too.
 
 A value that SGF does not know is spelled anew where its meaning is plain (``SZ[9x9]`` is
 ``SZ[9]``), and is left out where no board depends on it (``HA[even]``). Nothing is guessed: where
@@ -160,16 +160,15 @@ _SPELLINGS: dict[str, Callable[[str], str | None]] = {
 }
 
 
-# --- GTP's ``loadsgf``: reads a record as engines do, GNU Go above all ---------------------------
+# --- The record as it is read: as engines do, GNU Go above all -----------------------------------
 # :mod:`oracle.sgf.replay` holds a record against SGF and the rules of the game. Engines do not,
 # and the records of their suites leave passes out, let either color begin, or continue after two
 # passes. Here the properties of a node count in the file's order, the color of each move is
 # believed, and the first game of a collection is the one. Everything that boards need is read, in
-# the spelling of other programs too (:mod:`oracle.sgf.load`), and whatever is not as it should be
-# is noted. A damaged file is read as far as it is sound. A stone on an occupied point replaces
-# what is there: SGF has every move executed, whether it is legal or not; GNU Go leaves it out.
-# Refused is only what leaves the board unknown: a size or a point that nobody can tell, a point
-# off the board.
+# the spelling of other programs too, and whatever is not as it should be is noted. A damaged file
+# is read as far as it is sound. A stone on an occupied point replaces what is there: SGF has every
+# move executed, whether it is legal or not; GNU Go leaves it out. Refused is only what leaves the
+# board unknown: a size or a point that nobody can tell, a point off the board.
 #
 # Source: GNU Go 3.8, ``engine/interface.c``, by what it does.
 
@@ -245,7 +244,12 @@ class _Loading:
                     if name in MOVES and self._count == max_moves:
                         self._to_move(MOVES[name])
                         return False
-                    self._apply(node, name, value)
+                    if name in MOVES:
+                        self._move(node, name, value)
+                    elif name in SETUP:
+                        self._set_up_points(node, name, value)
+                    elif name == "PL" and (turn := self._respell(node, name, value, write.color)):
+                        self._to_move(write.color(turn))
             node = node.children[0] if node.children else None
         return True
 
@@ -263,15 +267,10 @@ class _Loading:
                     raise self._faults.error(where(node), reason)
                 self._faults.warn(where(node), f"{reason}; they are played one after the other")
 
-    def _apply(self, node: Node, name: str, value: str) -> None:
-        if name in MOVES:
-            self._move(node, name, value)
-        elif name in SETUP:
-            board = self._header.board
-            value = self._respell(node, name, value, lambda said: write.points(said, board))
-            self._set_up(SETUP[name], write.points(value, board))
-        elif name == "PL" and (value := self._respell(node, name, value, write.color)):
-            self._to_move(write.color(value))
+    def _set_up_points(self, node: Node, name: str, value: str) -> None:
+        board = self._header.board
+        value = self._respell(node, name, value, lambda said: write.points(said, board))
+        self._set_up(SETUP[name], write.points(value, board))
 
     def _respell(
         self, node: Node, name: str, value: str, read: Callable[[str], object], move: int = 0
@@ -294,15 +293,11 @@ class _Loading:
         self.turn = color
         stones, board = self._header.handicap, self._header.board
         if color == WHITE and stones > 1 and self.game.position.empty == board.full:
-            # Where so many stones stand by the standard.
-            rows, columns = self._header.board.rows, self._header.board.columns
-            if rows != columns or stones > most_fixed(rows):
-                reason = (
-                    "the record lacks the stones, and this board has no standard places for them"
-                )
-                raise self._faults.error(f"HA[{stones}]", reason)
+            if board.rows != board.columns or stones > most_fixed(board.rows):
+                why = "the record lacks the stones, and this board has no standard places for them"
+                raise self._faults.error(f"HA[{stones}]", why)
             # GNU Go's corner stones; GTP has them one line nearer to the edge on 12 lines.
-            self._set_up(BLACK, fixed_points(rows, stones, 3 if rows > 11 else 2))
+            self._set_up(BLACK, fixed_points(board.rows, stones, 3 if board.rows > 11 else 2))
             self.handicap = stones
 
     def _move(self, node: Node, name: str, value: str) -> None:
@@ -317,10 +312,8 @@ class _Loading:
         try:
             if isinstance(self.game, GoGame):
                 self.game.record(color, point)
-            elif point is None:
-                raise IllegalMove("Gomoku has no pass")
-            elif self.game.is_over:
-                raise IllegalMove("the game is over")
+            elif point is None or self.game.is_over:
+                raise IllegalMove("the game is over" if point else "Gomoku has no pass")
             else:
                 self.game.record(color, point)
         except IllegalMove as error:

@@ -48,7 +48,12 @@ def read_header(root: Node, choice: SnapshotChoice, faults: Faults) -> Header:
 
     A game and a size that cannot be understood are errors; a komi and a handicap, faults.
     """
-    game = _game(root, choice, faults)
+    if choice.game is None:
+        game = _value(root, "GM", write.game, faults.error) or "go"
+    else:
+        game, stated = choice.game, root.properties.get("GM", [])
+        if any(write.GAMES.get(value.strip()) != game for value in stated):
+            faults.note(f"GM[{shorten(stated[0])}] is overruled: played as {game}")
     board = _value(root, "SZ", write.shape, faults.error)
     if board is None:
         usual = write.USUAL_SIZE[game]
@@ -82,16 +87,6 @@ def _value(
         return None
 
 
-def _game(root: Node, choice: SnapshotChoice, faults: Faults) -> str:
-    """Return the chosen game, else the stated one."""
-    if choice.game is None:
-        return _value(root, "GM", write.game, faults.error) or "go"
-    stated = root.properties.get("GM", [])
-    if any(write.GAMES.get(value.strip()) != choice.game for value in stated):
-        faults.note(f"GM[{shorten(stated[0])}] is overruled: played as {choice.game}")
-    return choice.game
-
-
 def title(root: Node) -> str:
     """Return the players, and whatever else tells a game from others; ``""`` if nothing does."""
     black, white = (_text(root, name) for name in ("PB", "PW"))
@@ -108,7 +103,7 @@ def _text(root: Node, name: str) -> str:
     return shorten(text, 60)
 
 
-# --- Replays nodes on a board by the rules of the game, and reads the position after some moves --
+# --- Replays nodes on a board by the rules of the game -------------------------------------------
 
 MOVES = {"B": BLACK, "W": WHITE}
 SETUP = {"AB": BLACK, "AW": WHITE, "AE": 0}
@@ -150,7 +145,11 @@ class Replay:
         placed: dict[Point, int] = {}  # the color that it gives to each of its points
         for name, color in SETUP.items():
             for value in node.properties.get(name, []):
-                for point in self._points(node, name, value):
+                try:
+                    points = write.points(value, self._header.board)
+                except ValueError as error:
+                    raise self._faults.error(where(node, name, value), str(error)) from None
+                for point in points:
                     if placed.get(point, color) != color:
                         reason = "another color is set up on the same point"
                         self._faults.fault(where(node, name, value), reason)
@@ -169,12 +168,6 @@ class Replay:
             position = position.place(point, color)
         self._begin(position)
         return True
-
-    def _points(self, node: Node, name: str, value: str) -> list[Point]:
-        try:
-            return write.points(value, self._header.board)
-        except ValueError as error:
-            raise self._faults.error(where(node, name, value), str(error)) from None
 
     def handicap(self, root: Node) -> None:
         """Take the first node's ``HA`` into account, after its setup.

@@ -14,7 +14,7 @@ _DECLARED = re.compile(rb"CA\s*\[\s*([!-\\^-~]{1,40})\s*\]")
 # Families of encodings in which ASCII text stands for itself. Python knows others by name:
 # UTF-7, ``unicode_escape``, ``idna``, ``rot13``; and in the family cp there is EBCDIC.
 _FAMILIES = ("utf-8", "ascii", "iso", "cp", "koi8", "mac", "gb", "big5", "shift_jis", "euc")
-_SIGN_CHARACTERS = b"(;AB[aa])"
+_SIGNS = b"(;AB[aa])"
 
 # Four letters above ASCII in a row are two Chinese characters; European names have no such run.
 # Shift JIS begins most characters with a byte that Western texts and GB 2312 do not have.
@@ -73,12 +73,10 @@ def _codec(name: str) -> str | None:
     """Return Python's name of an encoding in which ASCII stands for itself, None for others."""
     try:
         codec = codecs.lookup(name).name
-        plain = codec.startswith(_FAMILIES) and _SIGN_CHARACTERS.decode(
-            codec
-        ) == _SIGN_CHARACTERS.decode("ascii")
+        signs = _SIGNS.decode(codec) if codec.startswith(_FAMILIES) else ""
     except (LookupError, ValueError):
         return None
-    return codec if plain else None
+    return codec if signs == _SIGNS.decode("ascii") else None
 
 
 def _fits(text: str) -> bool:
@@ -149,15 +147,13 @@ def games(data: bytes, file: str | None = None) -> list[SgfGame]:
     start = _START.search(spelled)
     while start:
         tokens, end = tokenise(spelled, start.start())
-        builder = _Builder()
-        root, fault = builder.build(tokens)
+        root, nodes, place, fault = _build(tokens)
         signs = [token for kind, token in tokens if kind == "D"]
         ended = signs.count(b"(") == signs.count(b")")
         if not ended:
-            fault = fault or f"{builder.place}: {_stop(spelled, end)}"
-        found.append(
-            SgfGame(len(found) + 1, root, builder.count, fault + (doubt if fault else ""))
-        )
+            fault = fault or _stop(spelled, end)
+        fault = f"{place}: {fault}{doubt}" if fault else ""
+        found.append(SgfGame(len(found) + 1, root, nodes, fault))
         start = _START.search(spelled, end) if ended else None
     if not found:
         raise SgfError("found no game record; expected one that begins with '(;'", file)
@@ -195,72 +191,54 @@ def _stop(text: bytes, end: int) -> str:
     return f"found {found!r} in line {line}; {_EXPECTED}"
 
 
-class _SgfFault(Exception):  # noqa: N818 - ends the reading of a game; not an error of its own
-    """Fault in a game from here on."""
+def _build(tokens: list[Token]) -> tuple[Node, int, str, str]:
+    """Return a game's first node, how many it has, where they end, and what is wrong there, or "".
 
-
-class _Builder:
-    """Makes nodes of tokens."""
-
-    def __init__(self) -> None:
-        self.root = Node(0)  # the parent of the first node, so that each has one
-        self.parent = self.root  # the node that the next one follows
-        self.parents: list[Node] = []  # where the open variations part
-        self.node: Node | None = None  # the node that properties belong to, None between nodes
-        self.closed = False  # whether a variation has just ended
-        self.name = ""  # the property that values belong to
-        self.last = "D"  # the kind of the token before
-        self.count = 0
-
-    def build(self, tokens: list[Token]) -> tuple[Node, str]:
-        """Return the first node, and what is wrong from some node on, or ``""``.
-
-        The first two tokens are ``(`` and ``;``.
-        """
-        fault = ""
-        try:
-            for kind, token in tokens:
-                self._add(kind, token.decode())
-                self.last = kind
-        except _SgfFault as found:
-            fault = f"{self.place}: {found}"
-        return self.root.children[0], fault
-
-    @property
-    def place(self) -> str:
-        """The node and property that the reading has come to."""
-        return f"node {self.count}, {self.name}" if self.name else f"node {self.count}"
-
-    def _add(self, kind: str, token: str) -> None:
-        if kind == "V":
-            if self.node is None or not self.name:
-                raise _SgfFault(f"found the value [{shorten(token)}] without a property")
-            self.node.properties.setdefault(self.name, []).append(token)
-            return
-        if self.last == "I":
-            raise _SgfFault("the property has no value")
-        self.name = ""
-        if kind == "I":
-            if self.node is None:
-                raise _SgfFault(
-                    f"found the property {token} outside a node; expected ';' before it"
-                )
-            if not token:
-                raise _SgfFault(f"found a word in small letters; {_EXPECTED}")
-            self.name = token
+    The first two tokens are ``(`` and ``;``.
+    """
+    root = parent = Node(0)  # the parent of the first node, so that each has one
+    parents: list[Node] = []  # where the open variations part
+    node: Node | None = None  # the node that properties belong to, None between nodes
+    is_closed = False  # whether a variation has just ended
+    name, last, number, fault = "", "D", 0, ""
+    for kind, data in tokens:
+        token = data.decode()
+        if kind != "V" and last != "I":
+            name = ""  # the property that values belong to
+        if kind == "V" and node and name:
+            node.properties.setdefault(name, []).append(token)
+        elif fault := _find_fault(kind, token, last, node, is_closed):
+            break
+        elif kind == "I":
+            name = token
         elif token == ";":
-            if self.closed:
-                raise _SgfFault("found ';' after a variation; expected '(' or ')'")
-            self.count += 1
-            self.node = Node(self.count)
-            self.parent.children.append(self.node)
-            self.parent = self.node
+            number += 1
+            node = Node(number)
+            parent.children.append(node)
+            parent = node
         else:
-            self.node, self.closed = None, token == ")"
-            if self.closed:
-                self.parent = self.parents.pop()
+            node, is_closed = None, token == ")"
+            if is_closed:
+                parent = parents.pop()
             else:
-                self.parents.append(self.parent)
+                parents.append(parent)
+        last = kind
+    return root.children[0], number, f"node {number}, {name}" if name else f"node {number}", fault
+
+
+def _find_fault(kind: str, token: str, last: str, node: Node | None, is_closed: bool) -> str:
+    """Return what is wrong with a token after one of kind ``last``, or ""."""
+    if kind == "V":
+        return f"found the value [{shorten(token)}] without a property"
+    if last == "I":
+        return "the property has no value"
+    if kind == "I" and node is None:
+        return f"found the property {token} outside a node; expected ';' before it"
+    if kind == "I" and not token:
+        return f"found a word in small letters; {_EXPECTED}"
+    if token == ";" and is_closed:
+        return "found ';' after a variation; expected '(' or ')'"
+    return ""
 
 
 # --- Faults of a record, with their places: refused, or kept with a note -------------------------

@@ -1,6 +1,7 @@
-"""The meaning of the values of properties.
+"""The values of properties, read and written, and whole games as SGF.
 
-Functions raise :class:`ValueError` with the reason, which the caller joins to property and node.
+Functions that read raise :class:`ValueError` with the reason, which the caller joins to property
+and node.
 """
 
 from __future__ import annotations

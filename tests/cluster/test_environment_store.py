@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster import cluster_processes, environment_store
-from harness.cluster.environment_store import EnvironmentStore
+from harness.cluster import cluster_processes, worker_files
 from harness.cluster.records import ServedFile
 from harness.cluster.transfer import ByteConnection, BytesServer, FetchError, Source
+from harness.cluster.worker_files import EnvironmentStore
 from harness.environments import environment_archive, interpreters
 from tests.harness import packed_environments
 from tests.harness.packed_environments import base
@@ -186,9 +186,9 @@ def test_a_disk_that_is_full_is_trouble_of_the_worker(three, source, tmp_path, m
 def test_a_worker_that_does_not_finish_is_not_waited_for_for_ever(
     three, source, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(environment_store, "_PATIENCE", 0.2)
-    with environment_store._Lock(tmp_path, three[0].packed.sha256) as stopped:
-        assert stopped.try_take(environment_store.fcntl.LOCK_EX)
+    monkeypatch.setattr(worker_files, "_PATIENCE", 0.2)
+    with worker_files._Lock(tmp_path, three[0].packed.sha256) as stopped:
+        assert stopped.try_take(worker_files.fcntl.LOCK_EX)
         with pytest.raises(FetchError, match="does not finish"):
             use(EnvironmentStore(tmp_path, MUCH, [base()]), three[0], source)
 

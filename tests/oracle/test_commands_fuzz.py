@@ -13,7 +13,7 @@ from oracle.boards.diagram import format_diagram, format_digits
 from oracle.boards.gosensei import draw_gosensei, format_gosensei
 from oracle.cli import main
 from oracle.errors import FormatError
-from oracle.formats import _READERS, FORMATS, Snapshot
+from oracle.formats import FORMATS, Snapshot, read_as
 from oracle.position import Position
 
 BOARD = Position.from_rows([[(row * column) % 3 for column in range(9)] for row in range(9)])
@@ -45,11 +45,6 @@ def files(draw, kind):
     return text[:start] + other + text[end:]
 
 
-def reader(kind):
-    module, function = _READERS[kind]
-    return getattr(__import__(module, fromlist=[function]), function)
-
-
 @st.composite
 def files_of_a_kind(draw):
     kind = draw(st.sampled_from(list(FORMATS)))
@@ -62,7 +57,7 @@ def files_of_a_kind(draw):
 def test_any_file_is_read_or_refused(file):
     kind, data = file
     try:
-        snapshot = reader(kind)(data, "file", None)
+        snapshot = read_as(kind, data, "file")
     except FormatError as error:
         assert str(error).startswith("file:")
     else:

@@ -1,7 +1,6 @@
 """Features in tests of go-scoring: regions, captures, the komi and the margin."""
 
-from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from random import Random
 from typing import NamedTuple
 
@@ -41,7 +40,7 @@ def look(moment: SceneMoment) -> ScoreFacts:
 # --- when a board has a feature -----------------------------------------------------------------
 
 
-def _board(has: Callable[[SceneMoment], object]) -> scenes.Finder:
+def _board(has: scenes.Has) -> scenes.Finder:
     """Return a finder of boards that have something; the kind of answer is the side that leads."""
 
     def find(moment: SceneMoment) -> str:
@@ -95,10 +94,6 @@ def _with_lead(*leads: float) -> scenes.Asker:
     return steps
 
 
-def _ask_with_negative_komi(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    return [*scenes.as_it_lies(moment, random), _komi(-random.choice(_KOMIS[1:])), _ASK]
-
-
 def _ask_with_two_komis(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     first, second = random.sample(_KOMIS, 2)
     return [*scenes.as_it_lies(moment, random), _komi(first), _ASK, _komi(second), _ASK]
@@ -119,8 +114,8 @@ def _clear_first(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 # --- positions made -----------------------------------------------------------------------------
 
 
-def _anytime(random: Random) -> SceneMoment | None:
-    return made_positions.go_anytime(random, _SMALL)
+_anytime = partial(made_positions.go_anytime, sizes=_SMALL)
+_carve = partial(made_positions.carve, sizes=_PLAYED)
 
 
 def _play_to_end(*sizes: int) -> scenes.Maker:
@@ -134,10 +129,6 @@ def _one_color(random: Random) -> SceneMoment:
     mask = any_bit(full, random) | made_positions.scatter(random, full, 0.05)
     board = scenes.StoneBits(mask) if random.random() < 0.5 else scenes.StoneBits(0, mask)
     return made_positions.board_moment("go", size, board)
-
-
-def _carve(random: Random) -> SceneMoment | None:
-    return made_positions.carve(random, _PLAYED)
 
 
 FEATURES = (
@@ -173,7 +164,9 @@ FEATURES = (
     Feature("draw-by-komi", "the komi makes a draw",
             lambda m: "0" if _is_settled(m) and abs(look(m).lead) < 100 else "",
             _with_lead(0), _carve, sizes=_PLAYED),
-    Feature("negative-komi", "a komi below 0 is Black's", _SETTLED, _ask_with_negative_komi,
+    Feature("negative-komi", "a komi below 0 is Black's", _SETTLED,
+            lambda m, random: [
+                *scenes.as_it_lies(m, random), _komi(-random.choice(_KOMIS[1:])), _ASK],
             _carve, sizes=_PLAYED),
     Feature("asked-twice", "score changes nothing", _SETTLED, _ask_with_two_komis, _carve,
             sizes=_PLAYED),

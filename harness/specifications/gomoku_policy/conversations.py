@@ -39,10 +39,9 @@ def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Dra
     @cache
     def rest(size: int) -> st.SearchStrategy[Drawn]:
         choices = [
-            *(threat(size).map(plays), threat(size).map(plays), duel(size).map(plays)),
-            *(duel(size).map(plays), line(size).map(plays), line(size).map(plays)),
-            *(crossing(size).map(plays), crossing(size).map(plays)),
-            *(single(size).map(plays), questions, policy, say("clear_board"), *extra(commands)),
+            *(make(size).map(plays) for make in (threat, threat, duel, duel, line, line)),
+            *(make(size).map(plays) for make in (crossing, crossing, single)),
+            *(questions, policy, say("clear_board"), *extra(commands)),
         ]
         opening = first = st.one_of(policy, policy, policy, NOTHING)
         sharp = [threat(size)]

@@ -1,15 +1,13 @@
 """Features in tests of gomoku-policy: each type of move, and what is easily overlooked in it."""
 
-from collections.abc import Callable
 from functools import lru_cache, reduce
-from itertools import starmap
 from operator import or_
 from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary import made_positions, scenes
 from harness.vocabulary.made_positions import add_stones, board_moment, sprinkle
-from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment, StoneBits
+from harness.vocabulary.scenes import Feature, SceneCommand, SceneMoment, StoneBits, when
 from oracle.mistakes.gomoku_parts import fives_made, pack, third_blocks, unpack
 from oracle.montecarlo import any_bit
 from oracle.position import each_bit, grid
@@ -57,9 +55,7 @@ def look(moment: SceneMoment) -> PolicyFacts:
 # --- when a board has a feature -----------------------------------------------------------------
 
 
-def _counts(
-    *kinds: str, has: Callable[[SceneMoment], object] = lambda moment: True
-) -> scenes.Finder:
+def _counts(*kinds: str, has: scenes.Has = lambda moment: True) -> scenes.Finder:
     """Return a finder of boards on which one of these types counts, and that have something."""
 
     def find(moment: SceneMoment) -> str:
@@ -67,10 +63,6 @@ def _counts(
         return first if first in kinds and has(moment) else ""
 
     return find
-
-
-def _several(kind: str) -> scenes.Finder:
-    return _counts(kind, has=lambda moment: look(moment).moves.bit_count() > 1)
 
 
 def _both(first: str, second: str) -> scenes.Finder:
@@ -138,7 +130,7 @@ def _third_blocks(moment: SceneMoment) -> int:
     """
     theirs = moment.board.of(3 - moment.to_play)
     along = zip(_windows_of(moment, theirs), steps(moment.shape), strict=True)
-    return reduce(or_, starmap(third_blocks, along))
+    return reduce(or_, (third_blocks(second, fifth, step) for (second, *_, fifth), step in along))
 
 
 def _has_answer(moment: SceneMoment) -> bool:
@@ -166,11 +158,6 @@ def _has_half_open_three(moment: SceneMoment) -> bool:
     return any((three << 3 * step | three >> step) & empty for step, three in threes)
 
 
-def _has_two(moment: SceneMoment) -> bool:
-    mine = look(moment).mine
-    return any(mine & mine >> step for step in steps(moment.shape))
-
-
 def _wraps(moment: SceneMoment) -> bool:
     """Whether only a board without edges would have a win."""
     shape, width = moment.shape, moment.size
@@ -180,11 +167,6 @@ def _wraps(moment: SceneMoment) -> bool:
         for side in (pack(shape, look(moment).mine), pack(shape, look(moment).theirs))
         for step in (1, width, width + 1, width - 1)
     )
-
-
-def _drawn(moment: SceneMoment) -> str:
-    full = moment.board.stones == moment.shape.full
-    return "none" if full and not any(rules.fives(moment.shape, m) for m in moment.board) else ""
 
 
 def _urgent(moment: SceneMoment) -> str:
@@ -205,15 +187,6 @@ def _set_up(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 
 def _rule_based(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [_RULES, *_set_up(moment, random), _MOVES]
-
-
-def _random_policy(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    return [SceneCommand("policy random"), *_set_up(moment, random), _MOVES, _RULES, _MOVES]
-
-
-def _default(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    """Ask before any policy is set: such a scene comes first in its file."""
-    return [*_set_up(moment, random), _MOVES]
 
 
 def _set_policy_first(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -362,7 +335,8 @@ _ALL = (*_WIN, *_OPEN, *_other(*_WIN, *_OPEN))
 _LONG = ("XXX.XX", "XX.XXX", "XXX.XXX", "XXXX.X")
 _FEATURES = (
     Feature("default-policy", "before any policy command the policy is random",
-            _urgent, _default, _patterns(*_ALL)),
+            # Such a scene comes first in its file.
+            _urgent, lambda m, random: [*_set_up(m, random), _MOVES], _patterns(*_ALL)),
     Feature("win", "every point that completes five",
             _counts("Win"), _rule_based, _patterns(*_WIN)),
     Feature("block-win", "every point on which the other color would complete five",
@@ -373,9 +347,11 @@ _FEATURES = (
             _counts("BlockOpenFour"), _rule_based, _patterns(*_other(*_OPEN)), least=2),
     Feature("nothing-urgent", "else any empty point", _counts("Random"), _rule_based, _few),
     Feature("several-wins", "several lines can be completed",
-            _several("Win"), _rule_based, _patterns(*_WIN, ".XXXX.")),
+            _counts("Win", has=lambda m: look(m).moves.bit_count() > 1), _rule_based,
+            _patterns(*_WIN, ".XXXX.")),
     Feature("several-threats", "several lines must be blocked, though not all can be",
-            _several("BlockWin"), _rule_based, _patterns(*_other(*_WIN, ".XXXX."))),
+            _counts("BlockWin", has=lambda m: look(m).moves.bit_count() > 1), _rule_based,
+            _patterns(*_other(*_WIN, ".XXXX."))),
     Feature("crossing-lines", "a point that completes two lines is listed once",
             _counts(*_FIVES, has=_crossings), _rule_based, _cross),
     Feature("gapped-four", "a four with a gap", _counts(*_FIVES, has=_inner_moves), _rule_based,
@@ -394,7 +370,9 @@ _FEATURES = (
     Feature("closed-three", "a line with one closed end makes no open four",
             _counts("Random", has=_has_half_open_three), _rule_based, _patterns(*_CLOSED)),
     Feature("two-stones", "two stones make no open four",
-            _counts("Random", has=_has_two), _rule_based, _patterns(".XX..", "..XX.", ".X.X.")),
+            _counts("Random", has=lambda m: any(
+                look(m).mine & look(m).mine >> step for step in steps(m.shape))),
+            _rule_based, _patterns(".XX..", "..XX.", ".X.X.")),
     Feature("win-before-block", "winning comes before blocking",
             _both("Win", "BlockWin"), _rule_based, _patterns(*_WIN, *_other(*_WIN))),
     Feature("block-before-four", "blocking a five comes before an open four",
@@ -412,11 +390,15 @@ _FEATURES = (
     Feature("around-the-edge", "a row ends at the edge",
             _counts(*_FOURS, "Random", has=_wraps), _rule_based, _across),
     Feature("game-over", "no move after a five",
-            lambda m: "none" if made_positions.find_win(m) else "", _rule_based, _win),
-    Feature("full-board", "no move on a full board", _drawn, _rule_based,
+            when("none", made_positions.find_win), _rule_based, _win),
+    Feature("full-board", "no move on a full board",
+            when("none", lambda m: m.board.stones == m.shape.full and not any(
+                rules.fives(m.shape, mask) for mask in m.board)), _rule_based,
             lambda random: made_positions.gomoku_full(random, random.choice((5, 5, 6)))),
     Feature("random-policy", "the random policy considers every point",
-            _urgent, _random_policy, _patterns(*_ALL)),
+            _urgent, lambda m, random: [
+                SceneCommand("policy random"), *_set_up(m, random), _MOVES, _RULES, _MOVES],
+            _patterns(*_ALL)),
     Feature("policy-kept", "the policy outlives the board",
             _urgent, _set_policy_first, _patterns(*_ALL)),
     Feature("genmove", "the player has no choice",
@@ -425,4 +407,4 @@ _FEATURES = (
 )  # fmt: skip
 
 FEATURES = tuple(map(_fair, _FEATURES))
-KIND = FeatureKind("gomoku", range(5, 20), FEATURES, scenes.whole, swaps=False)
+KIND = scenes.FeatureKind("gomoku", range(5, 20), FEATURES, scenes.whole, swaps=False)

@@ -7,7 +7,7 @@ from random import Random
 
 from harness.vocabulary import made_positions, scenes
 from harness.vocabulary.made_positions import add_stones, after, find_win, is_over, without
-from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment, StoneBits
+from harness.vocabulary.scenes import Feature, SceneCommand, SceneMoment, StoneBits, when
 from oracle.mistakes.gomoku_parts import pack
 from oracle.montecarlo import any_bit
 from oracle.position import GTP_LETTERS, NAMES, Grid, each_bit, grid
@@ -31,20 +31,12 @@ def _side(why: str) -> SceneCommand:
 # --- when a board has a feature -----------------------------------------------------------------
 
 
-_Has = Callable[[SceneMoment], object]  # whether a moment has something
-
-
-def _when(answer: str, has: _Has) -> scenes.Finder:
-    """Return a finder of moments that have something, which all have the same kind of answer."""
-    return lambda moment: answer if has(moment) else ""
-
-
-def _won(has: _Has = lambda moment: True) -> scenes.Finder:
+def _won(has: scenes.Has = lambda moment: True) -> scenes.Finder:
     """Return a finder of wins that have something, whose kind of answer is who has won."""
     return lambda m: NAMES[m.color] if find_win(m) and has(m) else ""
 
 
-def _going_on(has: _Has = lambda moment: True) -> scenes.Finder:
+def _going_on(has: scenes.Has = lambda moment: True) -> scenes.Finder:
     """Return a finder of moments that have something, and in which the game goes on."""
     return lambda m: "unknown" if _goes_on(m) and has(m) else ""
 
@@ -71,13 +63,8 @@ def _five(moment: SceneMoment) -> list[tuple[int, int]]:
     return moment.shape.points(found.points) if found else []
 
 
-def _is_won_from_within(moment: SceneMoment) -> bool:
-    points = _five(moment)
-    return moment.shape.point(moment.move) not in (points[0], points[-1])
-
-
-def _nearly(count: int, rest: Callable[[StoneBits, int], int]) -> scenes.Finder:
-    """Return a finder of windows of five with ``count`` stones of one color among ``rest``."""
+def _nearly(rest: Callable[[StoneBits, int], int]) -> scenes.Finder:
+    """Return a finder of windows of five with four stones of one color and one of ``rest``."""
 
     def has(moment: SceneMoment) -> bool:
         shape, board = moment.shape, moment.board
@@ -87,7 +74,7 @@ def _nearly(count: int, rest: Callable[[StoneBits, int], int]) -> scenes.Finder:
                 for start in each_bit(mine | others):
                     five = rules.window(start, step, 5)
                     is_whole = five & mine | five & others == five
-                    if is_whole and (five & mine).bit_count() == count:
+                    if is_whole and (five & mine).bit_count() == 4:
                         return True
         return False
 
@@ -100,11 +87,6 @@ def _wraps(moment: SceneMoment) -> bool:
     flats = [pack(moment.shape, mask) for mask in moment.board]
     across = (1, width, width + 1, width - 1)
     return any(rules.fives_along(f, step) for f in flats for step in across)
-
-
-def _is_drawn(moment: SceneMoment) -> bool:
-    full = moment.board.stones == moment.shape.full
-    return full and not any(fives(moment.shape, mask) for mask in moment.board)
 
 
 def _has_one_left(moment: SceneMoment) -> bool:
@@ -120,11 +102,6 @@ def _find_pocket(moment: SceneMoment) -> str:
     if not _has_one_left(moment):
         return ""
     return next((NAMES[color] for color in (1, 2) if not around & ~moment.board.of(color)), "")
-
-
-def _has_ride(moment: SceneMoment) -> bool:
-    """Whether five stones of a color, each a knight's step from the last, are no line."""
-    return any(not one & ~mask for one in _rides(moment.shape) for mask in moment.board)
 
 
 @cache
@@ -161,27 +138,9 @@ def _result(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*scenes.up_to_last(moment, random), _RESULT]
 
 
-def _result_and_list(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    listed = [_LEGAL] if moment.size <= _LISTED or is_over(moment) else []
-    return [*scenes.up_to_last(moment, random), _RESULT, *listed]
-
-
-def _list(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    return [*scenes.up_to_last(moment, random), _LEGAL]
-
-
 def _turn(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     why = f"The last stone was {NAMES[moment.color].capitalize()}'s, whoever played before it."
     return [*scenes.up_to_last(moment, random), _side(why)]
-
-
-def _new_game(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    return [*scenes.up_to_last(moment, random), SceneCommand(f"boardsize {moment.size}"), _RESULT]
-
-
-def _new_turn(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    side = _side("A new game begins with Black.")
-    return [*scenes.up_to_last(moment, random), SceneCommand("clear_board"), side]
 
 
 def _ask_error(
@@ -212,10 +171,6 @@ def _off_board(moment: SceneMoment, random: Random) -> str:
     return random.choice((f"{column}{size + 1}", f"{beyond}{row}"))
 
 
-def _stone(moment: SceneMoment, random: Random) -> str:
-    return random.choice(scenes.names(moment, moment.board.stones)).lower()
-
-
 def _genmove(color: str, why: str) -> SceneCommand:
     return SceneCommand(f"genmove {color}", asked=True, why=why)
 
@@ -242,11 +197,6 @@ def _resign(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 def _pass(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     ask = _genmove(random.choice("bw"), "The board is full and nobody has won.")
     return [*scenes.up_to_last(moment, random), ask, _RESULT]
-
-
-def _begin(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    ask = _genmove(" bw"[moment.to_play], "The board is empty: any point will do.")
-    return [*scenes.as_it_lies(moment, random), ask]
 
 
 def _last_in_pocket(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -374,57 +324,72 @@ _IN_WORDS = ("row", "column", "rising line", "falling line")  # the directions
 FEATURES = (
     *(
         Feature(f"{name}-of-five", f"five in a {_IN_WORDS[place]} win",
-                _find_win_along(name), _result_and_list, _line(place))
+                _find_win_along(name), lambda m, random: [*_result(m, random), _LEGAL],
+                _line(place))
         for place, name in enumerate(made_positions.DIRECTIONS)
     ),
     Feature("filled-from-within", "the last stone is not at an end of the five",
-            _won(_is_won_from_within), _result, _line()),
+            _won(lambda m: m.shape.point(m.move) not in (_five(m)[0], _five(m)[-1])),
+            _result, _line()),
     Feature("overline", "six or more in a row win too",
             _won(lambda m: len(_five(m)) > 5), _result, _line(length=6)),
     Feature("far-line", "rows of two digits, and columns behind I, which is not a column",
             _won(lambda m: any(row >= 9 or column >= 8 for row, column in _five(m))),
             _result, _line(sizes=range(10, 20)), least=2),
     Feature("four-of-five", "four in a row do not win",
-            _nearly(4, lambda board, color: ~board.stones), _result, _four(False)),
+            _nearly(lambda board, color: ~board.stones), _result, _four(False)),
     Feature("mixed-line", "a five of both colors does not win",
-            _nearly(4, lambda board, color: board.of(3 - color)), _result, _four(True)),
+            _nearly(lambda board, color: board.of(3 - color)), _result, _four(True)),
     Feature("knight-ride", "a knight's steps are not a line",
-            _going_on(_has_ride), _result, _ride),
+            _going_on(lambda m: any(
+                not one & ~mask for one in _rides(m.shape) for mask in m.board)), _result, _ride),
     Feature("around-the-edge", "a row ends at the edge", _going_on(_wraps), _result, _across),
     Feature("full-board", "a full board without a five is a draw",
-            _when("draw", _is_drawn), _pass, _no_five(0)),
+            when("draw", lambda m: m.board.stones == m.shape.full and not any(
+                fives(m.shape, mask) for mask in m.board)), _pass, _no_five(0)),
     Feature("last-point", "one empty point is left",
-            _when("unknown", _has_one_left), _last_point, _no_five(1)),
+            when("unknown", _has_one_left), _last_point, _no_five(1)),
     Feature("nearly-full", "with one empty point the game still goes on",
-            _when("unknown", _has_one_left), _result, _no_five(1)),
+            when("unknown", _has_one_left), _result, _no_five(1)),
     Feature("pocket", "genmove may go where Go would call it suicide",
             _find_pocket, _last_in_pocket, _pocket),
     Feature("empty-board", "nobody has won on an empty board",
-            _when("unknown", lambda m: not m.board.stones), _not_asked,
+            when("unknown", lambda m: not m.board.stones), _not_asked,
             _no_stone(5, 6, 7, 9, 13, 19)),
     Feature("first-move", "genmove begins on an empty board",
-            _when("unknown", lambda m: not m.board.stones and m.size <= _CHOSEN), _begin,
+            when("unknown", lambda m: not m.board.stones and m.size <= _CHOSEN),
+            lambda m, random: [
+                *scenes.as_it_lies(m, random),
+                _genmove(" bw"[m.to_play], "The board is empty: any point will do.")],
             _no_stone(5, 6)),
     Feature("resign", "genmove resigns after the other color's five", _won(), _resign, _line()),
     Feature("legal-moves", "all empty points, sorted as strings",
-            _when("moves", lambda m: m.size <= _LISTED and _goes_on(m)), _list, _anytime),
+            when("moves", lambda m: m.size <= _LISTED and _goes_on(m)),
+            lambda m, random: [*scenes.up_to_last(m, random), _LEGAL], _anytime),
     Feature("wrong-color", "the color is looked at first, then the point", _going_on(),
             _ask_error("The color", lambda moment, random: random.choice(_WRONG_COLORS),
                        _off_board), _short),
     Feature("wrong-coordinate", "a point beyond the edge", _going_on(),
             _ask_error("The point", _get_right_color, _off_board), _short),
     Feature("occupied", "a point that has a stone", _going_on(),
-            _ask_error("The stone on the point", _get_right_color, _stone), _short),
+            _ask_error("The stone on the point", _get_right_color, lambda m, random: random.choice(
+                scenes.names(m, m.board.stones)).lower()), _short),
     Feature("no-capture", "surrounded stones stay",
-            _when("occupied", lambda m: m.move and _goes_on(m) and _surrounded(m)),
+            when("occupied", lambda m: m.move and _goes_on(m) and _surrounded(m)),
             _take_again, _encircle),
     Feature("no-suicide", "a surrounded point may be filled",
-            _when("accepted", lambda m: m.color and _goes_on(m) and _hole(m)), _fill, _encircle),
+            when("accepted", lambda m: m.color and _goes_on(m) and _hole(m)), _fill, _encircle),
     Feature("turn", "after a stone it is the other color's turn", _uneven, _turn, _uneven_game),
-    Feature("new-game", "boardsize forgets who has won", _won(), _new_game, _line()),
+    Feature("new-game", "boardsize forgets who has won", _won(),
+            lambda m, random: [
+                *scenes.up_to_last(m, random), SceneCommand(f"boardsize {m.size}"), _RESULT],
+            _line()),
     Feature("new-turn", "clear_board gives Black the first move",
-            _when("black", lambda m: m.color == 1 and not is_over(m)), _new_turn, _short),
+            when("black", lambda m: m.color == 1 and not is_over(m)),
+            lambda m, random: [
+                *scenes.up_to_last(m, random), SceneCommand("clear_board"),
+                _side("A new game begins with Black.")], _short),
     Feature("not-over", "the game goes on", _going_on(), _not_asked, _anytime),
 )  # fmt: skip
 
-KIND = FeatureKind("gomoku", range(5, 20), FEATURES, scenes.whole, swaps=True)
+KIND = scenes.FeatureKind("gomoku", range(5, 20), FEATURES, scenes.whole, swaps=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from random import Random
 from typing import NamedTuple
 
@@ -52,30 +52,21 @@ def look(moment: SceneMoment) -> EyeFacts:
 
 # --- when a board has a feature -----------------------------------------------------------------
 
-_Has = Callable[[SceneMoment], object]  # whether a board has something
 
-
-def _many(count: int) -> str:
-    return "none" if not count else "one" if count == 1 else "several"
-
-
-def _eyes(has: _Has) -> scenes.Finder:
-    """Return a finder of boards that have something; the kind of answer: how many eyes."""
-    return lambda moment: _many(look(moment).eyes.bit_count()) if has(moment) else ""
-
-
-def _two(has: _Has) -> scenes.Finder:
-    """Return such a finder, whose kind of answer is how many eyes have another near."""
-    return lambda moment: _many(look(moment).near.bit_count()) if has(moment) else ""
-
-
-def _spaces(has: _Has) -> scenes.Finder:
-    """Return such a finder, whose kind of answer is how many eye spaces there are."""
+def _find(count: Callable[[EyeFacts], int], has: scenes.Has) -> scenes.Finder:
+    """Return a finder of boards that have something; the kind of answer is a number."""
 
     def find(moment: SceneMoment) -> str:
-        return _many(len(list(regions(_SHAPE, look(moment).spaces)))) if has(moment) else ""
+        if not has(moment):
+            return ""
+        return ("none", "one", "several")[min(count(look(moment)), 2)]
 
     return find
+
+
+_eyes = partial(_find, lambda seen: seen.eyes.bit_count())
+_two = partial(_find, lambda seen: seen.near.bit_count())  # eyes that have another near
+_spaces = partial(_find, lambda seen: len(list(regions(_SHAPE, seen.spaces))))
 
 
 def _diagonals(eyes: int) -> int:
@@ -114,11 +105,6 @@ def _open_space(moment: SceneMoment) -> int:
     black, white = moment.board
     by_black, by_white = rules.reach(_SHAPE, black, white)
     return by_black & ~black & ~by_white & ~look(moment).spaces
-
-
-def _has_diagonal_spaces(moment: SceneMoment) -> bool:
-    spaces = look(moment).spaces
-    return any(flood_diagonally(_SHAPE, one, spaces) != one for one in regions(_SHAPE, spaces))
 
 
 def _fits_file(moment: SceneMoment) -> bool:
@@ -165,7 +151,7 @@ def _board_file(
     sentence: str,
     *,
     valid: bool,
-    has: _Has = _fits_file,
+    has: scenes.Has = _fits_file,
     change: Change = lambda lines, random: lines,
 ) -> Feature:
     """Return the feature of a board file: whether it is valid, and the eyes of one that is."""
@@ -272,9 +258,7 @@ def _few(random: Random) -> SceneMoment:
     return _board(black, white & ~black)
 
 
-def _game(random: Random) -> SceneMoment | None:
-    return made_positions.go_anytime(random, (SIZE,))
-
+_game = partial(made_positions.go_anytime, sizes=(SIZE,))
 
 # --- boards of other sizes ----------------------------------------------------------------------
 
@@ -327,7 +311,9 @@ FEATURES = (
     Feature("open-space", "a region between several chains is none",
             _spaces(_open_space), _ask(_SPACES), _bands),
     Feature("diagonal-spaces", "regions that touch along a diagonal are two",
-            _spaces(_has_diagonal_spaces), _ask(_SPACES), _draw_spaces),
+            _spaces(lambda m: any(flood_diagonally(_SHAPE, one, look(m).spaces) != one
+                                  for one in regions(_SHAPE, look(m).spaces))),
+            _ask(_SPACES), _draw_spaces),
     Feature("white-space", "White's eye spaces do not count",
             _spaces(lambda m: rules.eye_spaces(_SHAPE, m.board.white, m.board.black)),
             _ask(_SPACES), _swap_colors(_draw_spaces)),

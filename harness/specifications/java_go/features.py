@@ -1,12 +1,12 @@
 """Features in tests of java-go: captures, prisoners, legal moves, ko, snapback, the passes."""
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import lru_cache, partial
 from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary import made_positions, scenes
-from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment, names
+from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment, names, when
 from oracle.position import NAMES, each_bit
 from oracle.rules import go as rules
 from oracle.rules.flood import flood, neighbours, regions
@@ -67,21 +67,14 @@ def _holes(moment: SceneMoment, kind: str) -> int:
 
 # --- when a board has a feature -----------------------------------------------------------------
 
-_Has = Callable[[SceneMoment], object]  # whether a moment has something
 
-
-def _when(answer: str, has: _Has) -> scenes.Finder:
-    """Return a finder of moments that have something, which all have the same kind of answer."""
-    return lambda moment: answer if has(moment) else ""
-
-
-def _to_play(has: _Has) -> scenes.Finder:
-    """Return such a finder, whose kind of answer is the color to move."""
+def _to_play(has: scenes.Has) -> scenes.Finder:
+    """Return a finder of such moments, whose kind of answer is the color to move."""
     return lambda moment: NAMES[moment.to_play] if has(moment) else ""
 
 
 def _takes(least: int, most: int = 400) -> scenes.Finder:
-    return _when("several", lambda moment: least <= moment.taken.bit_count() <= most)
+    return when("several", lambda moment: least <= moment.taken.bit_count() <= most)
 
 
 def _is_snapback(moment: SceneMoment) -> bool:
@@ -103,11 +96,6 @@ def _find_owned(moment: SceneMoment) -> list[int]:
     """Return the regions of more than a point that belong to one color."""
     own = look(moment).empty & ~look(moment).neutral
     return [region for region in regions(moment.shape, own) if region.bit_count() > 1]
-
-
-def _is_settled(moment: SceneMoment) -> bool:
-    few = look(moment).neutral.bit_count() * 3 < moment.size**2
-    return few and moment.board.stones != 0
 
 
 def _stones(moment: SceneMoment) -> str:
@@ -134,11 +122,6 @@ def _elsewhere(moment: SceneMoment) -> list[int]:
 def _find_captured_now(moment: SceneMoment) -> int:
     black, white = rules.find_captured_of_both(moment.shape, *moment.board)
     return black | white
-
-
-def _captured(moment: SceneMoment) -> str:
-    count = _find_captured_now(moment).bit_count()
-    return "" if not count else "one" if count == 1 else "several"
 
 
 def _has_captured_chain(moment: SceneMoment) -> bool:
@@ -195,10 +178,6 @@ def _ask_territory(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     shared = random.choice(names(moment, look(moment).neutral))
     asked = _test(f"is_captured {inside}"), _test(f"is_captured {shared}")
     return [*scenes.as_it_lies(moment, random), *asked]
-
-
-def _ask_score(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    return [*scenes.as_it_lies(moment, random), _test("score b"), _test("score w")]
 
 
 def _ask_empty(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -278,11 +257,6 @@ def _ask_snapback(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     ]
 
 
-def _ask_new_game(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    asked = _test(f"captures {NAMES[moment.color][0]}", "A new game has no prisoners.")
-    return [*scenes.up_to_last(moment, random), SceneCommand("clear_board"), asked]
-
-
 def _ask_passes(*passes: str) -> scenes.Asker:
     """Return what passes (W: a stone in between) and asks whether the game is over."""
     over = passes[-2:] == ("B", "W")
@@ -303,24 +277,14 @@ def _ask_passes(*passes: str) -> scenes.Asker:
 # --- positions made -----------------------------------------------------------------------------
 
 
-def _anytime(random: Random) -> SceneMoment | None:
-    return made_positions.go_anytime(random, _SIZES)
-
-
-def _in_game(random: Random) -> SceneMoment | None:
-    return made_positions.go_anytime(random, (_PLAYED_ON,))
+_anytime = partial(made_positions.go_anytime, sizes=_SIZES)
+_in_game = partial(made_positions.go_anytime, sizes=(_PLAYED_ON,))
+_carve = partial(made_positions.carve, sizes=_SIZES)
+_ko_fight = partial(made_positions.ko_fight, size=_PLAYED_ON)
 
 
 def _short_game(random: Random) -> SceneMoment | None:
     return made_positions.go_game(random, _PLAYED_ON, random.randint(4, 9))
-
-
-def _carve(random: Random) -> SceneMoment | None:
-    return made_positions.carve(random, _SIZES)
-
-
-def _ko_fight(random: Random) -> SceneMoment | None:
-    return made_positions.ko_fight(random, _PLAYED_ON)
 
 
 def _still_lying(random: Random) -> SceneMoment | None:
@@ -328,8 +292,7 @@ def _still_lying(random: Random) -> SceneMoment | None:
     moment = _anytime(random)
     if moment is None or not moment.taken:
         return None
-    board = made_positions.add_stones(moment.before, moment.color, moment.move)
-    return moment._replace(before=board, board=board, move=0)
+    return _lying_still(moment)._replace(origin=moment.origin)
 
 
 def _snap(random: Random) -> SceneMoment | None:
@@ -382,29 +345,34 @@ def _lying_still(moment: SceneMoment) -> SceneMoment:
 
 _ON_BOARDS = (
     Feature("lying-stone", "a captured stone that still lies on the board is worth two",
-            _captured, _ask_lying, _still_lying, least=2),
+            lambda m: ("", "one", "several")[min(_find_captured_now(m).bit_count(), 2)],
+            _ask_lying, _still_lying, least=2),
     Feature("lying-chain", "a captured chain, of which no stone has a liberty",
-            _when("several", _has_captured_chain), _ask_beside_lying, _still_lying),
+            when("several", _has_captured_chain), _ask_beside_lying, _still_lying),
     Feature("lying-at-edge", "a captured stone at the edge",
-            _when("at the edge", lambda m: _find_captured_now(m) & scenes.rim(m.shape)),
+            when("at the edge", lambda m: _find_captured_now(m) & scenes.rim(m.shape)),
             _ask_beside_lying, _still_lying),
     Feature("living-chain", "a stone lives by a liberty of its chain",
-            _when("false", _inner_stones), _ask_living, _anytime),
+            when("false", _inner_stones), _ask_living, _anytime),
     Feature("territory", "the empty points of a region share their fate",
-            _when("both", lambda m: _find_owned(m) and look(m).neutral), _ask_territory, _carve),
-    Feature("score", "territory of both colors", _when("points", _is_settled), _ask_score, _carve),
+            when("both", lambda m: _find_owned(m) and look(m).neutral), _ask_territory, _carve),
+    Feature("score", "territory of both colors",
+            when("points", lambda m: (
+                look(m).neutral.bit_count() * 3 < m.size**2 and m.board.stones)),
+            lambda m, random: [
+                *scenes.as_it_lies(m, random), _test("score b"), _test("score w")], _carve),
     Feature("empty-board", "the empty board is nobody's",
-            _when("nothing", lambda m: not m.board.stones), _ask_empty,
+            when("nothing", lambda m: not m.board.stones), _ask_empty,
             lambda random: made_positions.board_moment("go", random.choice((1, 3, 5, 9, 11)))),
     Feature("suicide", "a stone without a liberty that takes nothing is not legal",
-            _when("false", lambda m: _holes(m, "suicides")), _ask_legal("suicides"),
+            when("false", lambda m: _holes(m, "suicides")), _ask_legal("suicides"),
             lambda random: made_positions.go_game(random, random.choice(_SIZES))),
     Feature("capture-first", "what a stone takes gives it liberties",
-            _when("true", lambda m: _holes(m, "rescues")), _ask_legal("rescues"), _anytime),
+            when("true", lambda m: _holes(m, "rescues")), _ask_legal("rescues"), _anytime),
     Feature("joined-chain", "a stone has the liberties of the chain it joins",
-            _when("true", lambda m: _holes(m, "joins")), _ask_legal("joins"), _anytime),
+            when("true", lambda m: _holes(m, "joins")), _ask_legal("joins"), _anytime),
     Feature("useless-friend", "a friend without a further liberty does not help",
-            _when("false", lambda m: _useless_friends(m, 1) | _useless_friends(m, 2)),
+            when("false", lambda m: _useless_friends(m, 1) | _useless_friends(m, 2)),
             _ask_friend, _anytime),
     Feature("occupied", "a point with a stone is not legal", _stones, _ask_occupied,
             lambda random: made_positions.go_game(
@@ -415,10 +383,10 @@ _IN_GAMES = (
             _takes(1, 2), _ask_prisoners, _in_game),
     Feature("large-capture", "three stones and more at once", _takes(3), _ask_prisoners, _in_game),
     Feature("several-chains", "one move takes several chains",
-            _when("several", lambda m: len(list(regions(m.shape, m.taken))) > 1),
+            when("several", lambda m: len(list(regions(m.shape, m.taken))) > 1),
             _ask_prisoners, _in_game),
     Feature("edge-capture", "a capture at the edge",
-            _when("at the edge", lambda m: m.taken & scenes.rim(m.shape)),
+            when("at the edge", lambda m: m.taken & scenes.rim(m.shape)),
             _ask_prisoners, _in_game),
     Feature("ko", "a ko may not be taken back at once",
             _to_play(lambda m: m.ko), _ask_ko, _ko_fight, least=2),
@@ -426,7 +394,10 @@ _IN_GAMES = (
             _to_play(lambda m: m.ko and _elsewhere(m)), _ask_later, _ko_fight),
     Feature("snapback", "taking back several stones at once is not a ko",
             _to_play(_is_snapback), _ask_snapback, _snap),
-    Feature("new-game", "a new game begins without prisoners", _takes(1), _ask_new_game, _in_game),
+    Feature("new-game", "a new game begins without prisoners", _takes(1),
+            lambda m, random: [
+                *scenes.up_to_last(m, random), SceneCommand("clear_board"),
+                _test(f"captures {NAMES[m.color][0]}", "A new game has no prisoners.")], _in_game),
     Feature("both-passed", "Black passes and White after it: the game is over",
             _stones, _ask_passes("B", "W"), _short_game),
     Feature("white-first", "White passes first: the game is not over",
