@@ -89,8 +89,7 @@ def read(path: Path) -> Seal | None:
         UsageError: it is not a key, or cannot be read.
     """
     try:
-        text = path.read_text(encoding="ascii")
-        key = bytes.fromhex(text)
+        key = bytes.fromhex(path.read_text(encoding="ascii"))
     except FileNotFoundError:
         return None
     except OSError as error:

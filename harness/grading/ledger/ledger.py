@@ -124,7 +124,7 @@ class Lease(NamedTuple):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, location: places.LedgerFile | places.ServerPlace | Path) -> None:
+    def __init__(self, location: places.Place | Path) -> None:
         """Open a ledger, or make one.
 
         ``location``: its place; a path, a file with its key beside it. The key is made for a new
