@@ -9,7 +9,6 @@ what an engine wrote is not markup.
 
 import json
 from collections.abc import Iterator
-from itertools import chain
 from typing import NamedTuple
 
 from harness.grading.exports.exporters import Files, Material
@@ -72,7 +71,7 @@ def results(feedback: Feedback, later: Later = Later()) -> str:  # noqa: B008
         *(f"Wrong: {fault}" for fault in feedback.faults),
         *feedback.remarks,
         f"The build failed: {build.message}\n{build.output}" if build and not build.ok else "",
-        *chain.from_iterable(one.lines for one in feedback.diagnoses),
+        *(line for one in feedback.diagnoses for line in one.lines),
         "Run without a sandbox." if feedback.is_unsafe else "",
     ]
     members: dict[str, object] = {

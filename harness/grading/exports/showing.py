@@ -152,11 +152,8 @@ def _marks(graded: records.Graded, assignment: Assignment) -> records.Marks:
     if marks.withheld:
         return records.Marks((), Fraction(0), "", Fraction(0), marks.of, WITHHELD, withheld=True)
     visible = assignment.cases.private_visible
-    private = {
-        p.name: _recount(p, graded, visible)
-        for p in assignment.marks
-        if p.judged_by == records.PRIVATE
-    }
+    own = [part for part in assignment.marks if part.judged_by == records.PRIVATE]
+    private = {part.name: _recount(part, graded, visible) for part in own}
     public = {part.name for part in assignment.marks if part.name not in private}
     parts = (
         one if one.name in public else one._replace(reason=private.get(one.name, ""))

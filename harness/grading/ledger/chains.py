@@ -13,7 +13,6 @@ from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import ledger_tables as sql
-from harness.grading.ledger.ledger_tables import ATTEMPT, DIGEST, LINK, METADATA
 
 START = ""  # the digest before the first row
 _PENDING = ".new"  # of a key whose ledger does not know it yet
@@ -89,8 +88,7 @@ def read(path: Path) -> Seal | None:
         UsageError: it is not a key, or cannot be read.
     """
     try:
-        text = path.read_text(encoding="ascii")
-        key = bytes.fromhex(text)
+        key = bytes.fromhex(path.read_text(encoding="ascii"))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -190,7 +188,7 @@ KEYS = {  # what names a row of each
 TOLD = {"case_file": "case file", "wanted": "attempt"}  # where the table's name is not the word
 _WORDS = (("key", "submission"), ("kind", "kind"), ("name", "case file"))
 
-_INSERT = {table: insert(METADATA.tables[table]) for table in SIGNED}
+_INSERT = {table: insert(sql.METADATA.tables[table]) for table in SIGNED}
 
 
 class SignedRow(NamedTuple):
@@ -258,7 +256,7 @@ class Chains:
 
     def rows(self, table: str) -> list[SignedRow]:
         """Return the rows of a table in the order of writing."""
-        found = self._db.execute(_select(table).order_by(METADATA.tables[table].c[LINK]))
+        found = self._db.execute(_select(table).order_by(sql.METADATA.tables[table].c[sql.LINK]))
         return [parse_signed_row(tuple(row)) for row in found]
 
     def find_damage(self, table: str, row: SignedRow) -> str:
@@ -300,7 +298,7 @@ class Chains:
             digest = self._seal.of_row(table, end.length + 1, row, end.digest)
             end = Head(end.length + 1, digest.chained, end.unsigned)
             values = dict(zip(names, row, strict=False))  # of an attempt wanted, its name alone
-            written.append(values | {LINK: end.length, DIGEST: str(digest)})
+            written.append(values | {sql.LINK: end.length, sql.DIGEST: str(digest)})
         if written:
             self._db.execute(_INSERT[table], written)
             self._set_head(table, end)
@@ -325,7 +323,7 @@ class Chains:
 
     def clear(self, table: str) -> None:
         """Remove all rows of a table."""
-        self._db.execute(delete(METADATA.tables[table]))
+        self._db.execute(delete(sql.METADATA.tables[table]))
         self._set_head(table, Head())
 
     def _set_head(self, table: str, end: Head) -> None:
@@ -342,10 +340,10 @@ def get_own_signed_columns(table: str) -> tuple[str, ...]:
 
 def _select(table: str) -> Select[Any]:
     """Return the query of all signed rows of a table."""
-    found = METADATA.tables[table]
+    found = sql.METADATA.tables[table]
     own = [found.c[name] for name in get_own_signed_columns(table)]
     if table != "wanted":
-        return select(*own, found.c[LINK], found.c[DIGEST])
-    planned = [ATTEMPT.c[name] for name in sql.PLAN]
-    query = select(*own, *planned, found.c[LINK], found.c[DIGEST])
-    return query.join_from(found, ATTEMPT, found.c.basis == ATTEMPT.c.basis, isouter=True)
+        return select(*own, found.c[sql.LINK], found.c[sql.DIGEST])
+    planned = [sql.ATTEMPT.c[name] for name in sql.PLAN]
+    query = select(*own, *planned, found.c[sql.LINK], found.c[sql.DIGEST])
+    return query.join_from(found, sql.ATTEMPT, found.c.basis == sql.ATTEMPT.c.basis, isouter=True)

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple, TypeVar
 from harness.errors import BusyError, LedgerError
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
-from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT
 from harness.text import count_rest, escape_controls
 from harness.work import canonical_json
 
@@ -124,7 +123,7 @@ class Lease(NamedTuple):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, location: places.LedgerFile | places.ServerPlace | Path) -> None:
+    def __init__(self, location: places.Place | Path) -> None:
         """Open a ledger, or make one.
 
         ``location``: its place; a path, a file with its key beside it. The key is made for a new
@@ -232,7 +231,7 @@ class Ledger:
         contents = {one.sha256: one.content for one in asked}
         with self.changing():
             new = [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
-            self.database.insert_new(CONTENT, new)
+            self.database.insert_new(sql.CONTENT, new)
             rows = [(run, i, c.kind, c.name, c.sha256, c.path) for i, c in enumerate(asked)]
             self.chains.extend("case_file", rows)
 
@@ -262,7 +261,7 @@ class Ledger:
         planned = list(attempts)
         with self.changing():
             # In one order: of two that record the same at once, one waits for the other.
-            self.database.insert_new(ATTEMPT, [one._asdict() for one in sorted(planned)])
+            self.database.insert_new(sql.ATTEMPT, [one._asdict() for one in sorted(planned)])
             self.chains.extend("wanted", [(run, *one) for one in planned])
 
     def list_planned(self, run: int) -> list[PlannedAttempt]:

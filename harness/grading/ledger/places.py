@@ -79,7 +79,10 @@ class ServerPlace:
             raise UsageError(f"cannot make the folder {keys()}: {error.strerror}") from None
 
 
-def of(location: Path | str, key: Path | None = None) -> LedgerFile | ServerPlace:
+Place = LedgerFile | ServerPlace
+
+
+def of(location: Path | str, key: Path | None = None) -> Place:
     """Return the place that a user names: an address of a server, or else a file.
 
     Raises:

@@ -23,7 +23,7 @@ from harness.grading.ledger import ledger_tables as sql
 from harness.grading.ledger.chains import KEYS, SIGNED, Chains, Seal, SignedRow
 from harness.grading.ledger.ledger import Ledger, Run
 from harness.grading.ledger.ledger_server import LedgerDatabase
-from harness.grading.ledger.places import LedgerFile, ServerPlace
+from harness.grading.ledger.places import LedgerFile, Place, ServerPlace
 
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id
@@ -54,12 +54,7 @@ class _Damaged:
     """A ledger, a file in copy, read as far as it can be."""
 
     def __init__(
-        self,
-        database: LedgerDatabase,
-        place: LedgerFile | ServerPlace,
-        wrong: list[str],
-        *,
-        checked: bool,
+        self, database: LedgerDatabase, place: Place, wrong: list[str], *, checked: bool
     ) -> None:
         self.database = database
         self._db = database.connection
@@ -140,7 +135,7 @@ class _Damaged:
 
 
 @contextlib.contextmanager
-def _open(place: LedgerFile | ServerPlace, *, checked: bool = True) -> Iterator[_Damaged]:
+def _open(place: Place, *, checked: bool = True) -> Iterator[_Damaged]:
     """Open a ledger as it is; a file in copy.
 
     Raises:
@@ -244,7 +239,7 @@ def salvage(
         return Salvaged(saved, ledger.name, ledger.key)
 
 
-def _refuse_what_exists(place: LedgerFile | ServerPlace) -> None:
+def _refuse_what_exists(place: Place) -> None:
     if isinstance(place, LedgerFile):
         existing = [one for one in (place.path, place.key("")) if one.exists()]
         if existing:

@@ -9,16 +9,15 @@ from sqlalchemy import Column, MetaData, NullPool, String, Table, create_engine,
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import BusyError, LedgerError, UsageError
-from harness.grading.ledger.ledger_server import LedgerDatabase, ServerDatabase
+from harness.grading.ledger.ledger_server import LEDGER, LedgerDatabase, ServerDatabase
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
-from harness.grading.ledger.places import LedgerFile, ServerPlace
+from harness.grading.ledger.places import Place, ServerPlace
 
 APPLICATION = 0x47545047  # "GTPG": by this the file is known as a ledger
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
 _HOLDING: set[str] = set()  # tokens of leases that open ledgers of this process have
 _LOCKED = ("SQLITE_BUSY", "SQLITE_LOCKED")  # and what they begin
 _PAGE_SIZE = 8192  # bytes
-_SALVAGE = "gtp-harness ledger check tells more, and ledger salvage saves what can be read"
 
 
 class SqliteFile(LedgerDatabase):
@@ -27,7 +26,7 @@ class SqliteFile(LedgerDatabase):
     begin = "BEGIN IMMEDIATE"  # nobody else writes from its beginning on
     begin_reading = "BEGIN"
 
-    def __init__(self, path: Path, name: str = "", advice: str = _SALVAGE) -> None:
+    def __init__(self, path: Path, name: str = "", advice: str = LEDGER.damaged) -> None:
         """``name``: in messages, if it is not the path. ``advice``: what to do if it is damaged.
 
         Raises:
@@ -147,7 +146,7 @@ def original(error: BaseException) -> BaseException:
 # --- Open a ledger's database, and make its tables -----------------------------------------------
 
 
-def open_database(place: LedgerFile | ServerPlace) -> LedgerDatabase:
+def open_database(place: Place) -> LedgerDatabase:
     """Return the database at a place.
 
     Raises:

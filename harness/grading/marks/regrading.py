@@ -209,18 +209,15 @@ def _reasons(
 class _Question(NamedTuple):
     step: Step
     before: int  # a hash of the commands that lead to it
+    expected: str
 
 
 def _cases(old: CaseFile, new: CaseFile) -> str:
     """Return how the tests of a case file have changed; empty: not at all."""
     before, after = _questions(old), _questions(new)
     both = [(before[key], after[key]) for key in after if key in before]
-    expected = [b.step for a, b in both if _format_expectation(a) != _format_expectation(b)]
-    moved = [
-        b.step
-        for a, b in both
-        if a.before != b.before and _format_expectation(a) == _format_expectation(b)
-    ]
+    expected = [b.step for a, b in both if a.expected != b.expected]
+    moved = [b.step for a, b in both if a.before != b.before and a.expected == b.expected]
     groups = (
         ("expects another answer", "expect other answers", expected),
         ("has other commands before it", "have other commands before them", moved),
@@ -242,16 +239,12 @@ def _questions(case: CaseFile) -> dict[tuple[int, str, int], _Question]:
     before = 0
     for step in case.steps:
         if step.is_test:
-            name = step.id, step.command
-            found[*name, times[name]] = _Question(step, before)
+            name, pattern = (step.id, step.command), step.pattern
+            expected = f"{pattern.text}{'*' * pattern.expected_fail}" if pattern else ""
+            found[*name, times[name]] = _Question(step, before, expected)
             times[name] += 1
         before = hash((before, step.command))
     return found
-
-
-def _format_expectation(question: _Question) -> str:
-    pattern = question.step.pattern
-    return f"{pattern.text}{'*' * pattern.expected_fail}" if pattern else ""
 
 
 def _names(steps: Sequence[Step]) -> str:

@@ -166,12 +166,10 @@ def _flaky(overview: ClassOverview) -> Iterator[Markup]:
     for key, one in overview.graded.items():
         for test in overview.tests[key]:
             if test.flaky:
-                yield _draw(
-                    "test_line",
-                    link_names(one, file_anchor(one, test.attempt.kind, test.attempt.case)),
-                    f"{test.attempt.case}:{test.step.line}",
-                    one_line(test.step.command, _COMMAND),
-                )
+                kind, case, line = test.key
+                names = link_names(one, file_anchor(one, kind, case))
+                command = one_line(test.step.command, _COMMAND)
+                yield _draw("test_line", names, f"{case}:{line}", command)
 
 
 def _doubts(overview: ClassOverview) -> Iterator[Markup]:

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from harness.grading.exports.exporters import Summaries
 from harness.grading.exports.showing import STATIC
-from harness.grading.exports.summary import list_parts
+from harness.grading.exports.summary import list_parts, owner_name
 from harness.grading.marks.findings import likes
 from harness.grading.marks.marking import TestResult, own, tests
 from harness.grading.records import ClassResult, Graded, decimal
@@ -24,8 +24,7 @@ PAGE = "class.html"
 
 def format_students(graded: Graded) -> str:
     """Return the names of a submission's students, cut short; its key if there are none."""
-    names = (student.name or student.key for student in graded.submission.students)
-    return one_line(", ".join(names) or graded.submission.key, _NAMES)
+    return one_line(owner_name(graded), _NAMES)
 
 
 def evidence_address(graded: Graded, anchor: str = "") -> str:
@@ -133,7 +132,7 @@ def section(overview: ClassOverview) -> Markup | str:
     rows = []
     for one in overview.ordered:
         key, marks, held = one.submission.key, one.marks, one.marks.withheld
-        others = same.get(key, ())
+        others = [overview.graded[other] for other in same.get(key, ())]
         flags = _flags(one, others, result)
         kinds[key] = ["flag"] * bool(flags) + ["lost"] * (held or marks.total < result.of)
         share = float(100 * marks.total / result.of) if result.of else 0
@@ -151,10 +150,7 @@ def section(overview: ClassOverview) -> Markup | str:
                 "failed": sum(test.passed is False for test in overview.tests[key]),
                 "flags": flags,
                 "said": "; ".join(one_line(text, _REMARK) for text in texts if text),
-                "same": [
-                    (evidence_address(other), format_students(other))
-                    for other in map(overview.graded.__getitem__, others)
-                ],
+                "same": [(evidence_address(other), format_students(other)) for other in others],
                 "pages": [
                     (link(student.key), one_line(student.name, _REMARK), student.key)
                     for student in one.submission.students
@@ -186,7 +182,7 @@ def _mistakes(graded: Graded) -> Iterator[str]:
         yield found.reasons + (f" ({rest} failures are not explained)" if rest else "")
 
 
-def _flags(graded: Graded, same: Sequence[str], result: ClassResult) -> list[tuple[str, str]]:
+def _flags(graded: Graded, same: Sequence[Graded], result: ClassResult) -> list[tuple[str, str]]:
     """Return what is to be seen at once: a class and a few words each."""
     given = filter(None, map(result.get_given_mark, graded.submission.students))
     points = sorted({one.points for one in given})  # each once
