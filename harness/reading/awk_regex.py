@@ -11,24 +11,10 @@ import re
 from harness.errors import PatternError
 from harness.reading import regex_reader
 
-_CLASSES = {
-    "alnum": regex_reader.of(["az", "AZ", "09"]),
-    "alpha": regex_reader.of(["az", "AZ"]),
-    "blank": regex_reader.of([" ", "\t"]),
-    "cntrl": regex_reader.of(["\0\x1f", "\x7f"]),
-    "digit": regex_reader.of(["09"]),
-    "graph": regex_reader.of(["!~"]),
-    "lower": regex_reader.of(["az"]),
-    "print": regex_reader.of([" ~"]),
-    "punct": regex_reader.of(["!/", ":@", "[`", "{~"]),
-    "space": regex_reader.of([" ", "\t\r"]),
-    "upper": regex_reader.of(["AZ"]),
-    "xdigit": regex_reader.of(["09", "af", "AF"]),
-}
-_WORD = regex_reader.of(["az", "AZ", "09", "_"])
+_CLASSES = {name.lower(): one for name, one in regex_reader.POSIX.items() if name != "ASCII"}
 _SETS = {
-    "w": _WORD,
-    "W": regex_reader.complement(_WORD),
+    "w": regex_reader.WORD,
+    "W": regex_reader.complement(regex_reader.WORD),
     "s": _CLASSES["space"],
     "S": regex_reader.complement(_CLASSES["space"]),
 }
@@ -55,7 +41,7 @@ def translate_search(expression: str) -> str:
     Raises:
         PatternError: gawk refuses it, or it has a NUL.
     """
-    return _AwkParser(_CODE.sub(_encode, f"^{expression}$")).whole()
+    return _AwkParser(_CODE.sub(_encode, f"^{expression}$")).alternatives()
 
 
 def _encode(match: re.Match[str]) -> str:
@@ -74,10 +60,6 @@ class _AwkParser(regex_reader.RegexReader):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._depth = 0
-
-    def whole(self) -> str:
-        """Read all of it."""
-        return self._alternatives()
 
     def _sequence(self) -> str:
         parts: list[str] = []
@@ -101,7 +83,7 @@ class _AwkParser(regex_reader.RegexReader):
             return self._escape()
         if sign == "(":
             self._depth += 1
-            found = self._alternatives()
+            found = self.alternatives()
             if self._next() != ")":
                 self._refuse("found a '(' that is not closed")
             self._depth -= 1

@@ -140,9 +140,9 @@ class GnuGo(Dialect):
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """The last reply with an id is that of all its tests, and its first line is all of it."""
         last = {
-            steps[outcome.step].id: outcome._replace(reply=_shorten(outcome.reply))
+            steps[outcome.step].id: outcome._replace(reply=reply._replace(text=_first_line(reply)))
             for outcome in outcomes
-            if outcome.reply
+            if (reply := outcome.reply)
         }
         return [
             last[steps[outcome.step].id]._replace(step=outcome.step) if outcome.reply else outcome
@@ -166,17 +166,9 @@ def find_dialect(name: str) -> Dialect:
         raise UsageError(f"unknown dialect {name!r}; there are {known}") from None
 
 
-# regress.awk takes the id and the blanks after it off the first line, and nothing off its end.
-_STATUS_AND_ID = r"[=?][0-9]* *"
-
-
 def _first_line(reply: Reply) -> str:
-    return re.sub(_STATUS_AND_ID, "", reply.raw.partition("\n")[0], count=1)
-
-
-def _shorten(reply: Reply) -> Reply:
-    """Return the reply with the text that was judged."""
-    return reply._replace(text=_first_line(reply))
+    # regress.awk takes the id and the blanks after it off the first line, nothing off its end.
+    return re.sub("[=?][0-9]* *", "", reply.raw.partition("\n")[0], count=1)
 
 
 def _matches(

@@ -74,9 +74,7 @@ def in_a_sentence(pattern: Pattern | None) -> str:
 
 def is_literal(pattern: Pattern | None) -> bool:
     """Whether an expectation is met by one text alone, so that its expression tells no more."""
-    if pattern is None:
-        return True
-    return len(plain_texts(pattern.expression)) == 1
+    return pattern is None or len(plain_texts(pattern.expression)) == 1
 
 
 def put_in_words(pattern: Pattern, answer: str = "") -> ExpectationInWords:
