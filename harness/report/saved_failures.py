@@ -157,16 +157,11 @@ def _with_copies(command: str, file: FileResult, names: _FileNames) -> str:
         places = [(1, len(words)), (1, len(words) - 1), (2, len(words)), *places]
     for first, end in places:
         name = " ".join(words[first:end])
-        if _is_file(folder, name):
-            copy = names.of_copy(os.path.join(folder, name))  # noqa: PTH118
-            return " ".join([*words[:first], copy, *words[end:]])
+        path = os.path.join(folder, name)  # noqa: PTH118
+        # A plain word need not be a name.
+        if ("/" in name or "." in name) and not os.path.isabs(name) and os.path.isfile(path):  # noqa: PTH113, PTH117
+            return " ".join([*words[:first], names.of_copy(path), *words[end:]])
     return command
-
-
-def _is_file(folder: str, name: str) -> bool:
-    """Whether a name is that of a file in or near a folder; a plain word need not be one."""
-    likely = "/" in name or "." in name
-    return likely and not os.path.isabs(name) and os.path.isfile(os.path.join(folder, name))  # noqa: PTH113, PTH117, PTH118
 
 
 def _save_board(view: FileView, outcome: Outcome, board: "Diagram", game: str, path: str) -> None:

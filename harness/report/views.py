@@ -61,22 +61,20 @@ class Views:
         ``path``: where its case file lies, if that is not where its own path says.
         """
         key = id(file), name  # the file is kept, so that no other has its id
-        if key not in self._made:
-            self._made[key] = file, self._make(file, name, path or file.case.path)
-        return self._made[key][1]
-
-    def _make(self, file: FileResult, name: str, path: str) -> FileView:
+        if key in self._made:
+            return self._made[key][1]
         seen = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
         wrong = {outcome.step for outcome in seen if outcome.verdict is Verdict.FAILED}
         drawn = _NOTHING
         if seen:
-            placed = file._replace(case=file.case._replace(path=str(self._place / path)))
+            place = self._place / (path or file.case.path)
+            placed = file._replace(case=file.case._replace(path=str(place)))
             course = _course(placed, self._command_properties)
             if course not in self._known:
                 self._known[course] = self._draw(placed)
             drawn = self._known[course]
         shown = {outcome.step for outcome in seen} & drawn.boards.keys()
-        return FileView(
+        made = FileView(
             file._replace(case=file.case._replace(path=name)),
             tally(file),
             seen,
@@ -87,6 +85,8 @@ class Views:
             wordings=self._specification.wordings if self._specification else {},
             counts={step: drawn.counts[step] for step in wrong & drawn.counts.keys()},
         )
+        self._made[key] = file, made
+        return made
 
     def _draw(self, file: FileResult) -> _Drawn:
         tests = {outcome.step for outcome in file.outcomes}

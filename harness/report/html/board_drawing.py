@@ -14,7 +14,7 @@ from harness.report.board_evidence import Evidence
 from harness.report.html.page_names import read_drawing
 from harness.report.html.templates import drawing
 from oracle.draw import Diagram, PositionCourse, describe, star_points
-from oracle.position import BLACK, EMPTY, WHITE, Grid, Point, Position, vertex
+from oracle.position import BLACK, EMPTY, WHITE, Grid, Point, vertex
 
 DEFINITIONS = Markup(read_drawing("boards.svg"))  # put once into a page that has boards
 
@@ -94,6 +94,13 @@ def board(diagram: Diagram, evidence: Evidence) -> Markup:
     """Return the picture alone."""
     grid, rim = diagram.position.grid, 24 if is_large(diagram) else 19
     width, height = (2 * rim + 20 * (lines - 1) for lines in (grid.columns, grid.rows))
+    position, last = diagram.position, None
+    black, white = (grid.points(position.stones(color)) for color in (BLACK, WHITE))
+    stones = (("S", [*black, *white]), ("B", black), ("W", white))  # the shadows first
+    if diagram.last is not None:
+        x, y = _place(grid, diagram.last, rim)
+        is_on_black = position.color_at(diagram.last) == BLACK
+        last = {"x": x, "y": y, "color": "#fff" if is_on_black else "#16181d"}
     return _draw(
         "board",
         rim,
@@ -102,8 +109,8 @@ def board(diagram: Diagram, evidence: Evidence) -> Markup:
         _in_words(diagram, evidence),
         _lines(grid, rim, diagram.letters),
         _owners(diagram, rim),
-        _stones(diagram.position, rim),
-        _last(diagram, rim),
+        [(f"s{kind}", _path(grid, points, rim), kind) for kind, points in stones],
+        last,
         _labels(diagram, evidence, rim),
         [(_path(grid, points, rim), marker) for marker, _, points in _marked(evidence)],
     )
@@ -141,22 +148,6 @@ def _lines(grid: Grid, rim: int, names: str) -> Markup:
             for x in (near, right + rim - near)
         ],
     )
-
-
-def _stones(position: Position, rim: int) -> list[tuple[str, str, str]]:
-    """Return a class, a path and a marker for the shadows, the black and the white stones."""
-    grid = position.grid
-    black, white = (grid.points(position.stones(color)) for color in (BLACK, WHITE))
-    kinds = (("S", [*black, *white]), ("B", black), ("W", white))
-    return [(f"s{kind}", _path(grid, points, rim), kind) for kind, points in kinds]
-
-
-def _last(diagram: Diagram, rim: int) -> dict[str, object] | None:
-    if diagram.last is None:
-        return None
-    x, y = _place(diagram.position.grid, diagram.last, rim)
-    is_on_black = diagram.position.color_at(diagram.last) == BLACK
-    return {"x": x, "y": y, "color": "#fff" if is_on_black else "#16181d"}
 
 
 # --- what explanations and the test itself mark -------------------------------------------------

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from harness.reading import expectation
 from harness.reading.casefile import comments
-from harness.records import Outcome, Step, Verdict
+from harness.records import Outcome, Verdict
 from harness.report.board_evidence import evidence
 from harness.report.difference import Sides, komi_of, sides
 from harness.report.file_view import FileView
@@ -99,6 +99,13 @@ def card(  # noqa: PLR0913 - what pages differ in
             board = figure(diagram, seen, view.legend, komi, step.command)
         if log and not cards and setup and has_failed:
             times = parts.step_times(view.file, setup.first, outcome.step)
+        name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
+        number = step.id if step.id >= 0 else f"line-{step.line}"
+        # The expression, where it tells more and does not stand beside the expectation.
+        pattern = ""
+        if log and step.pattern and not expectation.is_literal(step.pattern):  # for authors
+            is_shown = expectation.put_in_words(step.pattern).pattern
+            pattern = "" if is_shown else step.pattern.text
         drawn = _draw(
             "card",
             kind=parts.KINDS.get(outcome.verdict, parts.LOOK),
@@ -116,11 +123,11 @@ def card(  # noqa: PLR0913 - what pages differ in
             comment=_comment(rest, diagram is not None),
             sides=sided,
             count=view.counts.get(outcome.step),
-            pattern=_pattern(step, log),
+            pattern=pattern,
             context=told,
             loaded=_address(told.loaded, folder),
             times=times,
-            record=_record_name(view, step) if diagram else "",
+            record=f"{name}-{number}.sgf" if diagram else "",
             log=log.at(step.line) if log else "",
             actions=actions,
         )
@@ -199,15 +206,6 @@ def _in_short(sides: Sides) -> dict[str, object] | None:
     return {"expected": expected, "got": got, "is_code": not has_words}
 
 
-def _pattern(step: Step, log: LogPages | None) -> str:
-    """Return the expression, a click away, where it tells more; a log is for authors."""
-    pattern = step.pattern
-    if not log or pattern is None or expectation.is_literal(pattern):
-        return ""
-    # Some stand beside the expectation.
-    return "" if expectation.put_in_words(pattern).pattern else pattern.text
-
-
 def _address(path: str, folder: str | None) -> str:
     """Return the address of a file that was loaded; "" if it is not there."""
     if not path or folder is None or not os.path.isfile(path):
@@ -215,10 +213,3 @@ def _address(path: str, folder: str | None) -> str:
     from urllib.parse import quote
 
     return quote(os.fsencode(os.path.relpath(path, folder)))
-
-
-def _record_name(view: FileView, step: Step) -> str:
-    """Return what a game record of a test's position is called."""
-    name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
-    number = step.id if step.id >= 0 else f"line-{step.line}"
-    return f"{name}-{number}.sgf"

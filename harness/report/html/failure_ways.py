@@ -1,4 +1,4 @@
-"""Group failed tests that have something in common. Pure.
+"""The ways in which tests failed: those that have something in common, and a card for each. Pure.
 
 A failure has several descriptions, from the most telling to the broadest: its error; how its
 answer differs from the right one, if there are words for that; the answer itself; and whether a
@@ -7,7 +7,7 @@ one is tried for it.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -64,21 +64,16 @@ def group_failures(views: Iterable[FileView]) -> tuple[Ways, int]:
     found: Ways = []
     for least in (_MANY, 2):
         for say in _SAYINGS:
-            groups, left = _group(left, say, least)
-            found += groups
+            groups: dict[str, list[Failed]] = defaultdict(list)
+            for one in left:
+                groups[say(one)].append(one)
+            left = []
+            for told, tests in groups.items():
+                if told and len(tests) >= least:
+                    found.append((told, tests))
+                else:
+                    left += tests
     return sorted(found, key=lambda one: -len(one[1])), len(left)
-
-
-def _group(
-    failures: Sequence[Failed], describe: Callable[[Failed], str], least: int
-) -> tuple[Ways, list[Failed]]:
-    """Return the groups of at least so many failures with one description, and all others."""
-    groups: dict[str, list[Failed]] = defaultdict(list)
-    for one in failures:
-        groups[describe(one)].append(one)
-    is_group = {told: bool(told) and len(tests) >= least for told, tests in groups.items()}
-    left = [one for told, tests in groups.items() if not is_group[told] for one in tests]
-    return [(told, tests) for told, tests in groups.items() if is_group[told]], left
 
 
 # --- what can be said of one -------------------------------------------------------------------

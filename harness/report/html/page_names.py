@@ -18,7 +18,11 @@ def page_names(paths: Sequence[str]) -> list[str]:
     taken = {"index"}
     names = []
     for path in paths:
-        name = _free(os.path.basename(path).removesuffix(".tst"), taken)
+        name = own = os.path.basename(path).removesuffix(".tst")
+        number = 1
+        while {name, log_name(name)} & taken or _PART.search(name):
+            number += 1
+            name = f"{own}_{number}"
         taken |= {name, log_name(name)}
         names.append(name)
     return names
@@ -34,14 +38,6 @@ def part_name(name: str, part: int) -> str:
     return name if part == 1 else f"{name}.part{part}"
 
 
-def _free(name: str, used_names: set[str]) -> str:
-    tried, number = name, 1
-    while {tried, log_name(tried)} & used_names or _PART.search(tried):
-        number += 1
-        tried = f"{name}_{number}"
-    return tried
-
-
 class LogPages:
     """The addresses of a log, which may be cut into parts.
 
@@ -51,7 +47,7 @@ class LogPages:
 
     def __init__(self, links: Sequence[str], starts: Sequence[int], prefix: str = "") -> None:
         self._links, self._starts, self._prefix = links, starts, prefix
-        self.first, self.last = links[0], links[-1]
+        self.first = links[0]
         self.stderr = f"{links[-1]}#{prefix}stderr"
 
     def at(self, line: int) -> str:
