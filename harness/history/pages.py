@@ -50,18 +50,16 @@ def write(folder: str, trends: Trends, home: Crumbs = ()) -> None:
     for file, name in zip(courses, names, strict=True):
         for own, parts in file_pages(trends, runs, file, name, addresses, home=home):
             report_files.write(f"{folder}/{own}.html", parts)
-    report_files.write(
-        f"{folder}/index.html", index_page(trends, courses, names, addresses, home=home)
-    )
+    first = _index_page(trends, courses, names, addresses, home)
+    report_files.write(f"{folder}/index.html", first)
 
 
-def index_page(
+def _index_page(
     trends: Trends,
     files: Sequence[FileCourse],
     names: Sequence[str],
     addresses: Addresses,
-    *,
-    home: Crumbs = (),
+    home: Crumbs,
 ) -> Iterator[str]:
     """Yield the first page; page ``names`` go with the ``files``; ``home``: the way to it.
 
@@ -142,13 +140,7 @@ _KEY = {
     "w": "– not run or not judged",
 }
 _OTHER_KEYS = ("empty: not asked", "~ flaky: --rerun gave other verdicts")
-_CHOICES = (
-    ("f", "Failing"),
-    ("c", "Changed"),
-    ("k", "Flaky"),
-    ("s", "Slower"),
-    ("p", "Passing"),
-)
+_CHOICES = {"f": "Failing", "c": "Changed", "k": "Flaky", "s": "Slower", "p": "Passing"}
 
 
 def file_pages(  # noqa: PLR0913 - what a page is made of
@@ -187,7 +179,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
             heads=[_head(before, run) for before, run in pairwise([*runs[:1], *runs])],
             kinds=[
                 ("all", "All", len(rows)),
-                *((kind, words, counts[kind]) for kind, words in _CHOICES if counts[kind]),
+                *((kind, words, counts[kind]) for kind, words in _CHOICES.items() if counts[kind]),
             ],
             rows=[row.row for row in rows],
             key=plots.key(_KEY, *_OTHER_KEYS),

@@ -92,9 +92,9 @@ def course(one: TestCourse) -> Markup:
         if kind := _KIND_OF.get(at.verdict):
             y, height = _STRIPES[kind]
             stripes.append(_shape(f"k{kind}", at.first * _RUN, y, at.size * _RUN - 1, height))
-    failed = sum(seen is not None and seen.passed is False for seen in one.seen)
-    asked = sum(seen is not None for seen in one.seen)
-    label = f"failed in {failed} of the last {asked} runs that asked it, last: {one.verdict}"
+    asked = [seen for seen in one.seen if seen]
+    failed = sum(seen.passed is False for seen in asked)
+    label = f"failed in {failed} of the last {len(asked)} runs that asked it, last: {one.verdict}"
     return _draw("strip", len(one.seen), label, stripes)
 
 

@@ -18,7 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import compress, groupby, pairwise
 from statistics import median, quantiles
 from typing import NamedTuple
 
@@ -117,6 +117,7 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
     changes = [change for one in seen.values() for change in _changes(one)]
     changes.sort(key=lambda change: -change.now.run.number)
     slower, whole, compared = _slower(mine, seen)
+    flaky = filter(None, map(_flaky, seen.values()))
     return Trends(
         path=path,
         version=version,
@@ -125,12 +126,7 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
         runs=tuple(mine),
         broken=tuple(_breaks(changes, seen)),
         changes=tuple(changes),
-        flaky=tuple(
-            sorted(
-                filter(None, map(_flaky, seen.values())),
-                key=lambda one: (-one.changes, -one.failed),
-            )
-        ),
+        flaky=tuple(sorted(flaky, key=lambda one: (-one.changes, -one.failed))),
         slower=slower,
         whole=whole,
         compared=compared,
@@ -178,10 +174,8 @@ def _breaks(
 
 def _flaky(entries: Sequence[TestInRun]) -> Flaky | None:
     """Return how a test is flaky with the engine and the text that it has now."""
-    last = entries[-1]
-    same = [
-        one for one in entries if (one.engine, one.result.text) == (last.engine, last.result.text)
-    ]
+    engine, result = entries[-1].engine, entries[-1].result
+    same = [one for one in entries if (one.engine, one.result.text) == (engine, result.text)]
     judged = _drop_unjudged(same)
     changes = len(_changes(judged))
     rerun = any(one.result.flaky for one in same)
@@ -189,7 +183,6 @@ def _flaky(entries: Sequence[TestInRun]) -> Flaky | None:
         return None
     failed = sum(not one.passed for one in judged)
     interval = share_interval(failed, len(judged))
-    result = last.result
     return Flaky(result.test, result.line, tuple(judged), failed, changes, interval, rerun)
 
 
@@ -214,10 +207,8 @@ def _slower(
     real = remarkable([one.chance for one in compared], RATE)
     slower = [
         one
-        for one, is_real in zip(compared, real, strict=True)
-        if is_real
-        and one.ratio >= FACTOR
-        and one.spread_now.median - one.spread_before.median >= LEAST
+        for one in compress(compared, real)
+        if one.ratio >= FACTOR and one.spread_now.median - one.spread_before.median >= LEAST
     ]
     slower.sort(key=lambda one: -one.ratio)
     is_whole = whole is not None and whole.chance <= RATE and whole.ratio >= FACTOR
@@ -273,7 +264,6 @@ def _compare(
 
 
 # --- The course of each test from run to run, file by file ---------------------------------------
-
 
 RUNS = 50  # the last ones: all their verdicts are shown
 

@@ -164,7 +164,14 @@ class _Seat:
         try:
             self.session.ask([encode(one) + b"\n" for one in commands], replies)
         except EngineError as error:
-            raise _explain(error, is_clock) from None
+            failure = error.failure
+            if failure.kind is FailureKind.TIMEOUT and is_clock:
+                raise _LostError(reasons.TIME, _USED_UP) from None
+            if failure.limit and failure.limit.name == "file":
+                told = f"it had {failure.limit.allowed:g} s for a whole game, and used them up"
+                raise _LostError(reasons.TIME, told) from None
+            reason = _OF_KIND.get(failure.kind, reasons.LIMITS)
+            raise _LostError(reason, one_line(error.message, 500)) from None
         spent = sum(reply.seconds for reply in replies)
         self.seconds += spent
         if thinks and not self.clock.spend(spent):
@@ -172,16 +179,6 @@ class _Seat:
         if self.session.answers_too_often:
             raise _LostError(reasons.TURN, "it sent more replies than it was sent commands")
         return replies
-
-
-def _explain(error: EngineError, is_clock: bool) -> _LostError:
-    failure = error.failure
-    if failure.kind is FailureKind.TIMEOUT and is_clock:
-        return _LostError(reasons.TIME, _USED_UP)
-    if failure.limit and failure.limit.name == "file":
-        told = f"it had {failure.limit.allowed:g} s for a whole game, and used them up"
-        return _LostError(reasons.TIME, told)
-    return _LostError(_OF_KIND.get(failure.kind, reasons.LIMITS), one_line(error.message, 500))
 
 
 def _quote(reply: Reply) -> str:
@@ -242,18 +239,14 @@ class _Table:
             for color, one in players.items()
             if one.absent
         }
-
-        def start(color: int) -> None:
-            player = players[color]
-            seats[color] = _Seat(color, player, match, launcher(color, player))
-
-        def prepare(color: int) -> None:
-            seats[color].prepare(self._referee, match.openings[plan.opening])
-
-        for step in () if lost else (start, prepare):
+        for is_started in () if lost else (False, True):
             for color in [one for one in players if one not in lost]:
                 try:
-                    step(color)
+                    if is_started:
+                        seats[color].prepare(self._referee, match.openings[plan.opening])
+                    else:
+                        launch = launcher(color, players[color])
+                        seats[color] = _Seat(color, players[color], match, launch)
                 except EngineError as error:
                     lost[color] = _LostError(reasons.NOT_READY, error.message)
                 except _LostError as error:

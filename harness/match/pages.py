@@ -28,12 +28,12 @@ _LISTED = 2_000  # games on the first page
 _WIDE, _HIGH = 560, 22  # pixels of a plot, and of one of its rows
 
 
+Games = tuple[Game, ...]
+
+
 def report(path: str, standings: Standings) -> None:
     """Write all pages; see :class:`~harness.report.reporters.Reporter`."""
     write_pages(path, standings, standings.result.games)
-
-
-Games = tuple[Game, ...]
 
 
 def write_pages(path: str, standings: Standings, games: Games, title: str = "Match") -> None:
