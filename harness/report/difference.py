@@ -230,7 +230,10 @@ def sides(view: FileView, outcome: Outcome) -> Sides:
     """Return what a reader is told of one result of a file."""
     step, reply = view.file.case.steps[outcome.step], outcome.reply
     is_wrong = outcome.verdict in _WRONG and reply is not None
-    expected, got, hint = _make_expected_side(step.pattern), None, ""
+    expected, got, hint = Side(_plain_segments(in_words(None))), None, ""
+    if step.pattern:
+        told = put_in_words(step.pattern)
+        expected = Side(_plain_segments(told.words), pattern=told.pattern)
     missing = extra = ""
     if is_wrong and reply:
         found = difference(step.pattern, reply, step.id)
@@ -284,13 +287,6 @@ def _compare_words(expected: Side, got: Side) -> tuple[str, str]:
         for side in (expected, got)
     )
     return " ".join((left - right).elements()), " ".join((right - left).elements())
-
-
-def _make_expected_side(pattern: Pattern | None) -> Side:
-    if pattern is None:
-        return Side(_plain_segments(in_words(None)))
-    told = put_in_words(pattern)
-    return Side(_plain_segments(told.words), pattern=told.pattern)
 
 
 def _reply(outcome: Outcome, segments: tuple[Segment, ...]) -> tuple[Segment, ...]:

@@ -113,7 +113,14 @@ def _lines(
     yield ""
     yield from (f"# {escape_controls(line)}" for line in comment.splitlines())
     has_answers = case.format == ANSWERS_FILE
-    for command in _settings(file, setup):
+    # What made settings before was answered with an empty success; GNU Go answers ``loadsgf`` with
+    # the color to move.
+    silent = {
+        index
+        for index, reply in enumerate(file.replies[: setup.first])
+        if reply and reply.ok and (not reply.text or _loads(case.steps[index].command))
+    }
+    for command in settings_before(case, setup.first, silent, EVERYONES):
         yield _with_copies(command, file, names)
         yield from [DONE] * has_answers
     for one in case.steps[setup.first : outcome.step]:
@@ -127,20 +134,6 @@ def _lines(
 def _answer(step: Step) -> list[str]:
     """Return the lines of an answer, its status the last; of a test that was not chosen = 1."""
     return step.pattern.text.split("\n") if step.pattern else [DONE]
-
-
-def _settings(file: FileResult, setup: SetUp) -> tuple[str, ...]:
-    """Return the commands that made settings before: they were answered with an empty success.
-
-    (GNU Go answers ``loadsgf`` with the color to move.)
-    """
-    replies = enumerate(file.replies[: setup.first])
-    silent = {
-        index
-        for index, reply in replies
-        if reply and reply.ok and (not reply.text or _loads(file.case.steps[index].command))
-    }
-    return settings_before(file.case, setup.first, silent, EVERYONES)
 
 
 def _loads(command: str) -> bool:

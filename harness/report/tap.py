@@ -8,10 +8,11 @@ Source: TAP 14 specification, https://testanything.org/tap-version-14-specificat
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from harness.records import FileResult, Outcome, Step, Verdict
+from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import report_files
+from harness.report.file_view import FileView
 from harness.report.reporters import Contexts, Finished, of_run
 from harness.report.tally import troubles
 from harness.text import one_line, without_surrogates
@@ -28,13 +29,14 @@ _NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
 
 def report(path: str, finished: Finished) -> None:
     """Write a run as TAP; see :class:`~harness.report.reporters.Reporter`."""
-    report_files.write(path, (f"{line}\n" for line in _lines(finished)))
+    found = lines(finished.result, finished.views)
+    report_files.write(path, (f"{line}\n" for line in found))
 
 
-def _lines(finished: Finished) -> Iterator[str]:
-    run = finished.result
+def lines(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:
+    """Yield the document; ``views``: of the files, for more details of failed tests."""
     yield "TAP version 14"
-    files = zip(run.files, of_run(run, finished.views), strict=True)
+    files = zip(run.files, of_run(run, views), strict=True)
     for number, (file, context) in enumerate(files, 1):
         yield from _subtest(file, number, context)
     others = troubles(run)

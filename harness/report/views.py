@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from harness.judging.board_replay import boards, mark_boards, reasons
 from harness.reading.casefile import SetUp, setups
-from harness.records import Exchange, FileResult, Reply, Verdict
+from harness.records import FileResult, Reply, Verdict
 from harness.report.board_evidence import Count, counts
 from harness.report.file_view import FileView, is_remarkable
 from harness.report.tally import tally
@@ -99,29 +99,24 @@ class Views:
 
 
 def _course(file: FileResult, command_properties: PropertyTable) -> _Course:
-    steps = zip((step.command for step in file.case.steps), file.replies, strict=True)
+    def word(command: str, reply: Reply | None) -> str:
+        if reply is None:
+            return "-"
+        if not reply.ok or reply.text.startswith("illegal move"):
+            return "?"
+        return f"={reply.text}" if command_properties[command.partition(" ")[0]].tells else "="
+
+    steps = zip(file.case.steps, file.replies, strict=True)
     return (
         file.case.path,
         file.case.lines,
         (
-            *(_describe_command(one, command_properties) for one in file.before),
+            *(f"{sent.text} {word(sent.text, sent.reply)}" for sent in file.before),
             *(
-                f"{one.step} {_describe_command(sent, command_properties)}"
+                f"{one.step} {sent.text} {word(sent.text, sent.reply)}"
                 for one in file.restarts
                 for sent in one.sent
             ),
-            *(_word(command, reply, command_properties) for command, reply in steps),
+            *(word(step.command, reply) for step, reply in steps),
         ),
     )
-
-
-def _describe_command(exchange: Exchange, command_properties: PropertyTable) -> str:
-    return f"{exchange.text} {_word(exchange.text, exchange.reply, command_properties)}"
-
-
-def _word(command: str, reply: Reply | None, command_properties: PropertyTable) -> str:
-    if reply is None:
-        return "-"
-    if not reply.ok or reply.text.startswith("illegal move"):
-        return "?"
-    return f"={reply.text}" if command_properties[command.partition(" ")[0]].tells else "="

@@ -11,12 +11,12 @@ from functools import lru_cache
 from markupsafe import Markup
 
 from harness.report.board_evidence import Evidence
-from harness.report.html.page_names import read_drawing
+from harness.report.html.page_names import BOARD_DEFINITIONS
 from harness.report.html.templates import drawing
 from oracle.draw import Diagram, PositionCourse, describe, star_points
 from oracle.position import BLACK, EMPTY, WHITE, Grid, Point, vertex
 
-DEFINITIONS = Markup(read_drawing("boards.svg"))  # put once into a page that has boards
+DEFINITIONS = Markup(BOARD_DEFINITIONS)  # put once into a page that has boards
 
 _OWNERS = {"b": BLACK, "w": WHITE, "n": EMPTY}  # marks that are drawn as squares and crosses
 _SAYINGS = {  # of each kind of evidence: its marker, what it means
@@ -45,6 +45,10 @@ def figure(
     """
     marks, grid = set(diagram.marks.values()), diagram.position.grid
     course, caption = diagram.course or PositionCourse(diagram.position, ()), [diagram.caption]
+    told = []
+    for marker, words, points in _marked(evidence):
+        names = ", ".join(vertex(point, diagram.letters) for point in points)
+        told.append((marker, f"{names}: {words}" if len(points) <= 3 else words))
     laid = [
         _played(color, point)
         for color in (BLACK, WHITE)
@@ -64,10 +68,7 @@ def figure(
         command,
         [one for one in legend.items() if one[0] in marks],
         _OWNERS,
-        [
-            (marker, f"{_some(diagram, points)}{words}")
-            for marker, words, points in _marked(evidence)
-        ],
+        told,
         "; ".join(filter(None, caption)),
     )
 
@@ -206,10 +207,3 @@ def owners_on_paper(diagrams: Iterable[Diagram], legend: Mapping[str, str]) -> M
     found = {mark for diagram in diagrams for mark in diagram.marks.values() if mark in _OWNERS}
     shown = [one for one in legend.items() if one[0] in found]
     return _draw("legend_on_paper", shown, _OWNERS) if found else Markup("")
-
-
-def _some(diagram: Diagram, points: tuple[Point, ...]) -> str:
-    """Return a few points by their names, none of many."""
-    if len(points) > 3:
-        return ""
-    return ", ".join(vertex(point, diagram.letters) for point in points) + ": "

@@ -77,10 +77,10 @@ def link(name: str) -> str:
 _FOLDER = Path(__file__).with_name("static")
 
 
-def _read(file: Path) -> list[str]:
+def _read(file: Path, end: str = "*/\n") -> list[str]:
     """Return the lines of a file without the comment at its beginning, and without indentation."""
-    _, end, text = file.read_text("ascii").partition("*/\n")
-    assert end, file
+    _, found, text = file.read_text("ascii").partition(end)
+    assert found, file
     return [line.strip() for line in text.splitlines()]
 
 
@@ -94,19 +94,13 @@ def style(*names: str) -> str:
     return "".join(read_style(_FOLDER / name) for name in names)
 
 
-def read_drawing(name: str) -> str:
-    """Return a drawing in SVG as pages have it."""
-    comment, *lines = (_FOLDER / name).read_text("ascii").splitlines()
-    assert comment.startswith("<!--"), name
-    return "".join(line.strip() for line in lines) + "\n"
-
-
 def _script(*names: str) -> str:
     lines = [line for name in names for line in _read(_FOLDER / name)]
     kept = [line for line in lines if line and not line.startswith("//")]
     return "\n".join(["(function () {", '"use strict";', *kept, "})();"])
 
 
+BOARD_DEFINITIONS = "".join(_read(_FOLDER / "boards.svg", "-->\n")) + "\n"
 STYLE = style("base.css", "cards.css", "narrow.css", "cards_on_paper.css")
 PLAIN = style("base.css", "narrow.css")  # of pages without cards
 MATRIX = style("matrix.css")
