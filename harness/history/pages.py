@@ -191,8 +191,6 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
 
 
 class _DrawnTest(NamedTuple):
-    """A test as markup."""
-
     course: TestCourse
     row: Markup
     card: Markup

@@ -360,7 +360,7 @@ def file_courses(trends: Trends) -> list[FileCourse]:
         for file in run.files:
             tests.setdefault(file.path, {}).update(dict.fromkeys(one.test for one in file.results))
 
-    def course(test: TestIdentity, last: int) -> TestCourse:
+    def course(test: TestIdentity, number: int, last: int) -> TestCourse:
         """Return the course of a test; ``last``: the place of the last run of its file."""
         worst: dict[int, TestInRun] = {}  # by run: of a file that it has twice, the worse verdict
         for one in seen[test]:
@@ -371,7 +371,7 @@ def file_courses(trends: Trends) -> list[FileCourse]:
         return TestCourse(
             test=test,
             line=seen[test][-1].result.line,
-            number=0,
+            number=number,
             seen=shown,
             times=tuple(times_of(seen[test], alike)),
             changes=tuple(changes.get(test, ())),
@@ -385,14 +385,14 @@ def file_courses(trends: Trends) -> list[FileCourse]:
     for path, own in tests.items():
         kept = tuple(files.get(path) for files in by_run)
         last = max(place for place, kept_file in enumerate(kept) if kept_file)
-        courses = sorted((course(test, last) for test in own), key=lambda one: one.line)
-        numbered = (one._replace(number=number) for number, one in enumerate(courses, 1))
+        ordered = enumerate(sorted(own, key=lambda test: seen[test][-1].result.line), 1)
+        courses = [course(test, number, last) for number, test in ordered]
         times = tuple(
             (run.number, kept_file.seconds)
             for run, kept_file in zip(runs, kept, strict=True)
             if kept_file and run.number in alike
         )
-        found.append(FileCourse(path, kept, times, tuple(sorted(numbered, key=badness))))
+        found.append(FileCourse(path, kept, times, tuple(sorted(courses, key=badness))))
     return found
 
 

@@ -112,7 +112,6 @@ def document(standings: Standings) -> dict[str, Any]:
 
 
 def _rating(rating: Rating) -> dict[str, float] | None:
-    """Return a rating; None if nothing is known."""
     if math.isinf(rating.error):
         return None
     low, high = rating.interval

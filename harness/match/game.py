@@ -3,8 +3,9 @@
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
+from harness.declared.program_process import ProgramProcess
 from harness.engine.engine_session import EngineSession
 from harness.engine.launch import Launcher, with_seed
 from harness.engine.process import EngineProcess
@@ -19,14 +20,10 @@ from harness.processes import processors
 from harness.records import CaseFile, FailureKind, Reply
 from harness.running.runs import sandbox_for
 from harness.specifications import EVERYONES
+from harness.specifications.record import Specification
 from harness.text import encode, one_line
 from oracle.errors import IllegalMove
 from oracle.position import BLACK, EMPTY, NAMES, WHITE, opponent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.declared.program_process import ProgramProcess
-    from harness.specifications.record import Specification
 
 _OF_KIND = {  # an engine failure as the reason of a loss
     FailureKind.NOT_STARTED: reasons.NOT_READY,
@@ -189,8 +186,6 @@ Launching = Callable[[int, Player], Launcher]  # what starts a player's engine o
 
 
 class _Table:
-    """The game as it goes along."""
-
     def __init__(self, plan: Plan, match: Match, referee: Referee) -> None:
         self._plan, self._match, self._referee = plan, match, referee
         self._seats: dict[int, _Seat] = {}
@@ -278,7 +273,7 @@ class Arbiter:
     def __init__(
         self,
         match: Match,
-        specification: "Specification | None" = None,
+        specification: Specification | None = None,
         hidden_paths: Iterable[str] = (),
     ) -> None:
         """``specification``: of the game, if its reference is the referee.
@@ -326,7 +321,6 @@ class Arbiter:
         rules = self.match.rules
         if self._declared is None:
             return after_opening(REFEREES[rules.game](rules, opening), opening)
-        from harness.declared.program_process import ProgramProcess
         from harness.declared.reference import ReferenceProgram
 
         told = self._declared.told
@@ -345,7 +339,6 @@ class Arbiter:
         )
 
     def _launcher(self, color: int, player: Player) -> Launcher:
-        """Return what starts a player's engine."""
         folder = player.folder or self.match.place
         case = CaseFile(join_path(folder, "match.gtp"), (), ())
         return self._sandboxes[color].launcher(case, player.show, player.submission)
@@ -359,10 +352,8 @@ class Arbiter:
         for player in self.match.players:
             try:
                 seat = _Seat(BLACK, player, self.match, self._launcher(BLACK, player))
-                try:
+                with closing(seat.session):
                     seat.session.ask([b"name\n"], [])
-                finally:
-                    seat.session.close()
             except EngineError as error:
                 raise UsageError(f"engine {player.name}: {error}") from None
 

@@ -64,8 +64,7 @@ class Dialect:
         """
         if expected is None:
             return Verdict.PASSED if reply.ok else Verdict.FAILED
-        passes = reply.ok and _matches(pattern.matcher, expected, reply.text)
-        return _verdict(passes, expected)
+        return _verdict(expected, reply.ok and _matches(pattern.matcher, expected, reply.text))
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """Return the outcomes of a whole file as they are to be reported."""
@@ -134,8 +133,7 @@ class GnuGo(Dialect):
         assert expected is not None  # settle() gave every test one
         if expected.ignored:
             return Verdict.IGNORED
-        passes = _matches(pattern.searcher, expected, _first_line(reply))
-        return _verdict(passes, expected)
+        return _verdict(expected, _matches(pattern.searcher, expected, _first_line(reply)))
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """The last reply with an id is that of all its tests, and its first line is all of it."""
@@ -177,7 +175,7 @@ def _matches(
     return bool(tester(expected.expression)(text)) is not expected.negated
 
 
-def _verdict(passes: bool, expected: Pattern) -> Verdict:
+def _verdict(expected: Pattern, passes: bool) -> Verdict:
     if expected.expected_fail:
         return Verdict.UNEXPECTED_PASS if passes else Verdict.EXPECTED_FAIL
     return Verdict.PASSED if passes else Verdict.FAILED

@@ -112,7 +112,6 @@ class _JavaParser(RegexReader):
         self._early_looped: set[int] = set()
 
     def whole(self) -> str:
-        """Read all of it."""
         found = self.alternatives()
         if self._place < len(self._text):
             self._refuse("found a ')' without a '('")

@@ -70,8 +70,6 @@ class Comparison(NamedTuple):
 
 
 class _ComparedRun(NamedTuple):
-    """The parts of a run that are compared."""
-
     started: str
     tests: Tests
     broken: tuple[tuple[str, str], ...]  # files in which the engine failed, and how each time

@@ -22,11 +22,7 @@ from harness.report.reporters import Finished, contexts, shell_word
 from harness.running.restarting import settings_before
 from harness.specifications import EVERYONES
 from harness.text import encode, escape_controls, one_line
-from oracle.position import BLACK, color_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.draw import Diagram
+from oracle.position import BLACK, Position, color_of
 
 _LONG = 300  # characters of an answer that a comment quotes
 
@@ -62,7 +58,7 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
             text = "\n".join(_lines(view, outcome, context(outcome.step).comment, again, names))
             report_files.write_bytes(path, encode(text + "\n"))
             if board := view.boards.get(outcome.step):
-                _save_board(view, outcome, board, game, f"{folder}/{name}.sgf")
+                _save_board(view, outcome, board.position, game, f"{folder}/{name}.sgf")
 
 
 class _FileNames:
@@ -157,12 +153,12 @@ def _with_copies(command: str, file: FileResult, names: _FileNames) -> str:
     return command
 
 
-def _save_board(view: FileView, outcome: Outcome, board: "Diagram", game: str, path: str) -> None:
+def _save_board(view: FileView, outcome: Outcome, board: Position, game: str, path: str) -> None:
     from oracle.sgf.write import write_sgf
 
     case, step = view.file.case, view.file.case.steps[outcome.step]
     colors = map(color_of, reversed(step.command.split()[1:]))
     to_play = next(filter(None, colors), BLACK)  # the color that the command names last
     told = escape_controls(f"{case.path}:{step.line}\n{step.text}\n{mismatch(step, outcome)}")
-    data = write_sgf(board.position, [], game=game, to_play=to_play, comment=told)
+    data = write_sgf(board, [], game=game, to_play=to_play, comment=told)
     report_files.write_bytes(path, data)

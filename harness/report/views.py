@@ -16,12 +16,9 @@ from harness.report.board_evidence import Count, counts
 from harness.report.file_view import FileView, is_remarkable
 from harness.report.tally import tally
 from harness.specifications import EVERYONES
+from harness.specifications.record import Specification
+from oracle.command_properties import PropertyTable
 from oracle.draw import Diagram
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
-    from oracle.command_properties import PropertyTable
 
 # What happened in a case file, as far as boards hang on it: its path, for the files that commands
 # name, its lines, and a word for each reply.

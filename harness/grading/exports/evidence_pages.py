@@ -22,7 +22,7 @@ from harness.report.html.log import Links, conversation, part_cuts
 from harness.report.html.page_names import LogPages, link
 from harness.report.html.parts import KINDS, LOOK, NOTHING, PageFrame, in_words, page, troubles
 from harness.report.html.parts import times_in_words as time_in_words
-from harness.report.html.templates import macro, render
+from harness.report.html.templates import drawing, render
 from harness.report.tally import tally
 from harness.text import number_of, one_line, show_utc
 
@@ -30,6 +30,7 @@ _STDERR = 20_000  # characters of its end
 _CARDS = 60  # tests of one file that are shown in full
 _COMMAND, _NAME = 80, 40  # characters
 _MEGABYTE = 1_000_000
+_draw = drawing("grading/exports/evidence_parts.html")
 
 
 def files(material: exporters.Material) -> exporters.Files:
@@ -176,10 +177,6 @@ class _EvidencePage:
         row = self._places.test((attempt.kind, attempt.case, line))
         back = _draw("back", f"../{parts.PAGE}#{row}") if row else NOTHING
         return self._cards.card(view, outcome, log, f"{anchor}T", is_open=False, actions=back)
-
-
-def _draw(piece: str, *values: object) -> Markup:
-    return macro("grading/exports/evidence_parts.html", piece)(*values)
 
 
 # --- what was said, and what it cost -----------------------------------------------------------

@@ -4,6 +4,8 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from itertools import groupby
+from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
@@ -20,10 +22,6 @@ from harness.report.html.templates import drawing
 from harness.report.reporters import Context, contexts
 from harness.text import one_line
 from oracle.draw import Diagram
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _COMMAND = 320  # characters
 _HEADING = 140  # characters
@@ -42,7 +40,7 @@ class Cards:
     def __init__(self) -> None:
         self._made: dict[object, tuple[tuple[Markup, Markup], object]] = {}
 
-    def card(self, *about: "Any", **more: "Any") -> Markup:
+    def card(self, *about: Any, **more: Any) -> Markup:
         return card(*about, cards=self, **more)
 
     def find(
@@ -99,6 +97,9 @@ def card(  # noqa: PLR0913 - what pages differ in
             board = figure(diagram, seen, view.legend, komi, step.command)
         if log and not cards and setup and has_failed:
             times = parts.step_times(view.file, setup.first, outcome.step)
+        address = ""  # of the file that was loaded, if it is there
+        if told.loaded and folder is not None and os.path.isfile(told.loaded):
+            address = quote(os.fsencode(os.path.relpath(told.loaded, folder)))
         name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
         number = step.id if step.id >= 0 else f"line-{step.line}"
         # The expression, where it tells more and does not stand beside the expectation.
@@ -125,7 +126,7 @@ def card(  # noqa: PLR0913 - what pages differ in
             count=view.counts.get(outcome.step),
             pattern=pattern,
             context=told,
-            loaded=_address(told.loaded, folder),
+            loaded=address,
             times=times,
             record=f"{name}-{number}.sgf" if diagram else "",
             log=log.at(step.line) if log else "",
@@ -204,12 +205,3 @@ def _in_short(sides: Sides) -> dict[str, object] | None:
     if max(len(expected), len(got)) > _SHORT:
         return None
     return {"expected": expected, "got": got, "is_code": not has_words}
-
-
-def _address(path: str, folder: str | None) -> str:
-    """Return the address of a file that was loaded; "" if it is not there."""
-    if not path or folder is None or not os.path.isfile(path):
-        return ""
-    from urllib.parse import quote
-
-    return quote(os.fsencode(os.path.relpath(path, folder)))

@@ -132,7 +132,6 @@ class _Pages:
         return address.removeprefix(link(part_name(self._name, part)))
 
     def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
-        """Yield what the rows of some tests show."""
         steps, log = self._view.file.case.steps, self._log
         passed = parts.badge(Verdict.PASSED)
         for outcome in outcomes:

@@ -83,7 +83,6 @@ def _page_start(has_boards: bool, style: str) -> SharedText:
 
 @cache
 def _page_end(has_script: bool, is_log: bool) -> SharedText:
-    """Return the end of a page, with its script."""
     script = page_names.LOG_SCRIPT if is_log else page_names.SCRIPT
     return SharedText(_draw_frame("end", Markup(script) if has_script else ""))
 
