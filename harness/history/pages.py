@@ -82,12 +82,7 @@ def _index_page(
         found=trends,
         addresses=addresses,
         courses={one.test: one for file in files for one in file.courses},
-        facts=(
-            ("Engine", text.engine_of(last[0]) if last else ""),
-            ("Command", trends.program),
-            ("Runs", text.headline(trends)),
-            ("Other programs in the file", ", ".join(trends.others)),
-        ),
+        engine=text.engine_of(last[0]) if last else "",
         last=of_run(last[0]) if last else None,
         # The first change since one run, the tests that are listed, how many there are.
         causes=[
@@ -116,14 +111,11 @@ def _badness(pair: tuple[FileCourse, str]) -> tuple[bool, int]:
 
 
 def _file(file: FileCourse, name: str, scale: plots.Scale) -> dict[str, object]:
-    last, counts, spread = file.last, of_file(file.last), file.spread
-    words = f"{counts.failed} of {counts.tests} FAILED" if counts.failed else ""
+    spread = file.spread
     return {
-        "kind": "f" if counts.failed or last.failure else "p",
+        "file": file,
         "address": link(name),
-        "path": file.path,
-        "counts": counts,
-        "words": "engine failure" if last.failure else words or f"{counts.passes} passed",
+        "counts": of_file(file.last),
         "changes": sum(len(one.changes) for one in file.courses),
         "failures": plots.failures(file),
         "median": f"{spread.median:.6f}" if spread else -1,
@@ -133,13 +125,6 @@ def _file(file: FileCourse, name: str, scale: plots.Scale) -> dict[str, object]:
 
 # --- the pages about a file --------------------------------------------------------------------
 
-_KEY = {
-    "f": "✕ FAILED",
-    "p": "passed",
-    "x": "· failed as expected",
-    "w": "– not run or not judged",
-}
-_OTHER_KEYS = ("empty: not asked", "~ flaky: --rerun gave other verdicts")
 _CHOICES = {"f": "Failing", "c": "Changed", "k": "Flaky", "s": "Slower", "p": "Passing"}
 
 
@@ -182,7 +167,6 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
                 *((kind, words, counts[kind]) for kind, words in _CHOICES.items() if counts[kind]),
             ],
             rows=[row.row for row in rows],
-            key=plots.key(_KEY, *_OTHER_KEYS),
             cards=[row.card for row in rows if row.card],
         )
         heading = file.path + (f", part {number}" if number > 1 else "")

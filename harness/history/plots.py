@@ -6,7 +6,7 @@ run, 100 up.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -27,7 +27,6 @@ _KINDS = {  # the parts of a bar, from below: class, verdicts
 }
 _KIND_OF = {verdict: kind for kind, verdicts in _KINDS.items() for verdict in verdicts}
 _STRIPES = {"p": (60, 40), "x": (45, 55), "w": (30, 70), "f": (0, 100)}  # from above, height
-_WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
 
 STYLE = style("plots.css")
 _Shape = tuple[str, str, str, str, str]  # a class, x and y, width and height
@@ -59,12 +58,7 @@ def verdicts(runs: Sequence[RunKept]) -> Markup | str:
         columns.append((bar, whole, f"run {run.number}: {in_words(one)}"))
     last = runs[-1]
     label = f"Verdicts of {len(runs)} runs; the last, run {last.number}: {counts_text(last)}"
-    return _draw("verdicts", runs, label, most, columns, _WORDS)
-
-
-def key(words: Mapping[str, str], *signs: str) -> Markup:
-    """Return what the colors of verdicts mean, then what other signs do."""
-    return _draw("key", words, signs)
+    return _draw("verdicts", runs, label, most, columns)
 
 
 def failures(file: FileCourse) -> Markup | str:

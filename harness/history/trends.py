@@ -116,6 +116,9 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
     seen = by_test(mine)
     changes = [change for one in seen.values() for change in _changes(one)]
     changes.sort(key=lambda change: -change.now.run.number)
+    last: dict[TestIdentity, VerdictChange] = {}
+    for change in changes:
+        last.setdefault(change.test, change)  # the latest comes first
     slower, whole, compared = _slower(mine, seen)
     flaky = filter(None, map(_flaky, seen.values()))
     return Trends(
@@ -124,7 +127,11 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
         program=chosen,
         others=tuple(other for other in programs if other != chosen),
         runs=tuple(mine),
-        broken=tuple(_breaks(changes, seen)),
+        broken=tuple(
+            change
+            for test, change in last.items()
+            if not change.now.passed and _drop_unjudged(seen[test])[-1].result.verdict == "FAILED"
+        ),
         changes=tuple(changes),
         flaky=tuple(sorted(flaky, key=lambda one: (-one.changes, -one.failed))),
         slower=slower,
@@ -158,18 +165,6 @@ def _changes(entries: Iterable[TestInRun]) -> list[VerdictChange]:
         for before, now in pairwise(judged)
         if before.passed is not now.passed
     ]
-
-
-def _breaks(
-    changes: Iterable[VerdictChange], entries: dict[TestIdentity, list[TestInRun]]
-) -> Iterable[VerdictChange]:
-    last: dict[TestIdentity, VerdictChange] = {}
-    for change in changes:
-        last.setdefault(change.test, change)  # the latest comes first
-    for test, change in last.items():
-        now = _drop_unjudged(entries[test])[-1]
-        if not change.now.passed and now.result.verdict == "FAILED":
-            yield change
 
 
 def _flaky(entries: Sequence[TestInRun]) -> Flaky | None:

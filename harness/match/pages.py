@@ -53,18 +53,14 @@ def _address(game: Game) -> str:
 
 
 def _index_page(standings: Standings, games: Sequence[Game], title: str) -> Iterator[str]:
-    result, names = standings.result, standings.result.match.players
-    facts = [
-        ("Game", result.match.rules.title),
-        ("Format", result.schedule.format),
-        ("Games", str(len(result.games))),
-        ("Sandbox", result.sandbox),
-        *((one.name, one_line(one.command)) for one in (names if len(names) <= 4 else ())),
-    ]
+    result, players = standings.result, standings.result.match.players
     body = render(
         "match/index.html",
         title=title,
-        facts=facts,
+        result=result,
+        players=[(one.name, one_line(one.command)) for one in players]
+        if len(players) <= 4
+        else [],
         failed=unplayed(result),
         comparisons=standings.comparisons,
         is_weaker=any(one.is_weaker for one in standings.comparisons),
@@ -195,13 +191,6 @@ def _game_row(match: Match, game: Game) -> list[Cell]:
 def _game_page(match: Match, game: Game, neighbours: Sequence[Game]) -> Iterator[str]:
     """Yield the page of a game; ``neighbours``: those before and after it."""
     black, white = match.names(game, 80)
-    known = (
-        ("Black", black),
-        ("White", white),
-        ("Result", game.result),
-        ("Opening", match.openings[game.plan.opening].name),
-        ("Seconds", f"Black {game.seconds[0]:.2f}, White {game.seconds[1]:.2f}"),
-    )
     body = render(
         "match/game.html",
         black=black,
@@ -209,7 +198,8 @@ def _game_page(match: Match, game: Game, neighbours: Sequence[Game]) -> Iterator
         links=[*map(_link, neighbours)],
         board=_board(match, game) if is_drawn(match) else None,
         text="" if is_drawn(match) else game.board,
-        facts=known,
+        game=game,
+        opening=match.openings[game.plan.opening].name,
         explanation=explanation(match, game),
         record=record(match, game).decode(errors="replace"),
     )

@@ -140,23 +140,13 @@ def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -
 
 
 def _folder(path: str, refuse: Refuse, is_case: IsCase) -> list[str]:
+    """Return the case files within a folder; links to folders come after all other folders."""
     errors: list[CaseError] = []
-    found = sorted(filter(is_case, _walk(path, errors)))
-    if not found and not errors:
-        expected = " or ".join("*" + suffix for suffix in SUFFIXES)
-        errors = [CaseError(f"found no case files in this folder, expected {expected}", path)]
-    for error in errors:
-        refuse(error)
-    return found
-
-
-def _walk(path: str, errors: list[CaseError]) -> Iterator[str]:
-    """Yield the files within a folder; links to folders come after all other folders."""
 
     def note(error: OSError) -> None:
         errors.append(CaseError(f"the folder cannot be read: {error.strerror}", error.filename))
 
-    waiting, seen = [path], set()
+    waiting, seen, found = [path], set(), list[str]()
     while waiting:
         for folder, subfolders, files in os.walk(waiting.pop(0), onerror=note):
             status = os.stat(folder)
@@ -166,8 +156,15 @@ def _walk(path: str, errors: list[CaseError]) -> Iterator[str]:
             waiting += filter(os.path.islink, links)
             subfolders[:] = shown
             if own not in seen:
-                yield from (os.path.join(folder, name) for name in filter(_is_shown, files))
+                named = (os.path.join(folder, name) for name in filter(_is_shown, files))
+                found += filter(is_case, named)
             seen.add(own)
+    if not found and not errors:
+        expected = " or ".join("*" + suffix for suffix in SUFFIXES)
+        errors = [CaseError(f"found no case files in this folder, expected {expected}", path)]
+    for error in errors:
+        refuse(error)
+    return sorted(found)
 
 
 def _is_shown(name: str) -> bool:
