@@ -103,7 +103,7 @@ class _JavaParser(RegexReader):
         super().__init__(text)
         self._flags = Flags()
         self._beyond = non_ascii
-        self._groups: list[str] = []  # the names of those that have begun, "" for none
+        self._groups = 0  # that have begun
         self._closed: set[int] = set()  # those that have ended
         self._looped: set[int] = set()  # those within something that is repeated
         self._named: dict[str, int] = {}
@@ -117,7 +117,7 @@ class _JavaParser(RegexReader):
             self._refuse("found a ')' without a '('")
         if any(number in self._looped for number in self._references):
             self._refuse("it refers to a group that is repeated, which Python may take otherwise")
-        if any(number <= len(self._groups) for number in self._early_looped):
+        if any(number <= self._groups for number in self._early_looped):
             self._refuse("it refers to a group before the group's end, and is repeated")
         return found
 
@@ -139,14 +139,14 @@ class _JavaParser(RegexReader):
         while (character := self._peek()) not in ("", "|", ")"):
             if character in "?*+":
                 self._refuse(f"found {character!r} with nothing before it to repeat")
-            before, early = len(self._groups), len(self._early)
+            before, early = self._groups, len(self._early)
             atom = self._atom(character)
             if atom is None:
                 continue  # flags
             signs = self._repetition()
             if signs:
                 self._early_looped |= set(self._early[early:])
-                self._looped |= set(range(before + 1, len(self._groups) + 1))
+                self._looped |= set(range(before + 1, self._groups + 1))
                 atom = f"(?:{atom}){signs}"
             parts.append(atom)
         return "".join(parts)
@@ -230,8 +230,8 @@ class _JavaParser(RegexReader):
         return self._read_flags(outer)
 
     def _read_capturing(self, opening: str, outer: Flags) -> str:
-        self._groups.append(opening)
-        number = len(self._groups)
+        self._groups += 1
+        number = self._groups
         found = self._read_group(opening, outer)
         self._closed.add(number)
         return found
@@ -242,11 +242,11 @@ class _JavaParser(RegexReader):
             self._refuse("found '(?<' without '=', '!' or a name in '<...>' of letters and digits")
         if name in self._named:
             self._refuse(f"found a second group with the name {name!r}")
-        self._named[name] = len(self._groups) + 1
+        self._named[name] = self._groups + 1
         return name
 
     def _read_group(self, opening: str, outer: Flags) -> str:
-        before, references = len(self._groups), len(self._references) + len(self._early)
+        before, references = self._groups, len(self._references) + len(self._early)
         found = self.alternatives()
         if self._peek() != ")":
             self._refuse("found a '(' that is not closed")
@@ -255,7 +255,7 @@ class _JavaParser(RegexReader):
         self._place += 1
         self._flags = outer
         if opening in ("(?!", "(?<!", "(?=", "(?<=", "(?>"):
-            self._looped |= set(range(before + 1, len(self._groups) + 1))
+            self._looped |= set(range(before + 1, self._groups + 1))
         return f"{opening}{found})"
 
     def _read_flags(self, outer: Flags) -> str | None:
@@ -278,17 +278,12 @@ class _JavaParser(RegexReader):
     # --- escapes
 
     def _escape(self) -> str:
-        letter = self._raw()
-        if letter and letter in "123456789":
-            number = int(self._next(1))
-            while self._raw() in tuple("0123456789"):
-                longer = number * 10 + int(self._raw())
-                if longer > len(self._groups):
-                    break
-                number = longer
-                self._place += 1
-            return self._refers_to(number)
-        self._place += 1
+        if number := self._run("[1-9][0-9]{0,8}"):
+            while len(number) > 1 and int(number) > self._groups:
+                number = number[:-1]
+                self._place -= 1
+            return self._refers_to(int(number))
+        letter = self._next(1)
         if letter == "b" and self._raw() == "{":
             self._refuse(r"\b{g} has no counterpart here")
         fixed: dict[str, Callable[[], str]] = {
@@ -303,11 +298,9 @@ class _JavaParser(RegexReader):
         if letter in fixed:
             return fixed[letter]()
         if letter == "k":
-            end = self._text.find(">", self._place)
-            name = self._text[self._place + 1 : end] if self._raw() == "<" and end > 0 else ""
+            name = self._run("<[^>]*>")[1:-1]
             if name not in self._named:
                 self._refuse(f"'\\k' refers to {name!r}, and no group before it has that name")
-            self._place = end + 1
             return self._refers_to(self._named[name])
         found = self._read_escaped_set(letter)
         if found is not None:
@@ -323,12 +316,7 @@ class _JavaParser(RegexReader):
 
     def _property(self) -> Ranges:
         """Read ``{Alpha}``, ``{Lu}``, ``{IsLu}`` or ``L``."""
-        end = self._text.find("}", self._place)
-        if self._raw() != "{":
-            name = self._next(1)
-        else:
-            name = self._text[self._place + 1 : max(end, 0)]
-            self._place = end + 1
+        name = self._in_braces() if self._raw() == "{" else self._next(1)
         if name in regex_reader.POSIX:
             return self._apply_case(regex_reader.POSIX[name])
         category = name.removeprefix("Is")
@@ -365,9 +353,7 @@ class _JavaParser(RegexReader):
 
     def _hexadecimal(self) -> int:
         if self._raw() == "{":
-            end = self._text.find("}", self._place)
-            code = self._from_hex(self._text[self._place + 1 : max(end, 0)])
-            self._place = end + 1
+            code = self._from_hex(self._in_braces())
             if code > regex_reader.LAST:
                 self._refuse(f"the code point {code:X} is greater than 10FFFF")
             return self._whole(code)
@@ -387,9 +373,12 @@ class _JavaParser(RegexReader):
         return code
 
     def _from_hex(self, digits: str) -> int:
-        if not digits or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
+        if not re.fullmatch("[0-9a-fA-F]+", digits):
             self._refuse("found '\\x' or '\\u' without its hexadecimal digits")
         return int(digits, 16) if len(digits.lstrip("0")) <= 6 else regex_reader.LAST + 1
+
+    def _in_braces(self) -> str:
+        return self._run(r"\{[^}]*\}")[1:-1]
 
     def _control(self) -> int:
         r"""Return what ``\cA`` means: any character, with one bit changed."""
@@ -439,17 +428,12 @@ class _JavaParser(RegexReader):
         self._place += 1
         if character == "[":
             return self._set()
-        if character == "\\":
-            letter = self._next(1)
-            known = (
-                None if letter == "v" and self._raw() == "-" else self._read_escaped_set(letter)
-            )
-            if known is not None:
-                return known
-            first = self._member_code(letter)
-        else:
-            first = ord(character)
-        return self._range(first)
+        if character != "\\":
+            return self._range(ord(character))
+        letter = self._next(1)
+        is_code = letter == "v" and self._raw() == "-"
+        known = None if is_code else self._read_escaped_set(letter)
+        return self._range(self._member_code(letter)) if known is None else known
 
     def _member_code(self, letter: str) -> int:
         return 0x0B if letter == "v" else self._character(letter)
