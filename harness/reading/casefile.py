@@ -197,7 +197,6 @@ def _command(number: int, text: str, path: str) -> Step:
 
 # --- The setup of a test: where it begins, what it loads, and the comment above it. Pure ---------
 
-
 _LOOK_BACK = 500  # lines: more than the setup of a full board of 19 by 19
 
 

@@ -186,13 +186,10 @@ class Selection:
         UsageError: one of them cannot be read.
     """
 
-    def __init__(
-        self, only: str | None = None, ids: str | None = None, lines: str | None = None
-    ) -> None:
+    def __init__(self, only: str | None, ids: str | None, lines: str | None) -> None:
         self._words = [f"--only '{only}'"] if only is not None else []
         self._words += [f"--ids {ids}"] if ids is not None else []
         self._words += [f"--lines {lines}"] if lines is not None else []
-        self._everything = not self._words
         try:
             self._only = re.compile(only or "")
         except re.error as error:
@@ -209,7 +206,7 @@ class Selection:
         The other tests are still sent, for what they do to the game, but not judged; and
         nothing is sent after the last one selected.
         """
-        if self._everything:
+        if not self._words:
             return case
         wanted = [
             step.is_test
