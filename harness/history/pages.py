@@ -208,15 +208,9 @@ def _draw_test(one: TestCourse, scale: plots.Scale, runs: Sequence[RunKept]) -> 
     name, kinds = one_line(one.test.name, _COMMAND), _kinds(one)
     sign, card = dot(Verdict(one.verdict), one.last.result.flaky), NOTHING
     if one.has_news:
-        is_failing = one.verdict == "FAILED" and not one.is_gone
         compared = (one.slower.before, one.slower.now) if one.slower else (one.times,)
-        changes = [
-            (text.run_of(each.now), each.now.run.number, text.verdicts(each), each.cause)
-            for each in one.changes[:_CHANGES]
-        ]
-        drawn, told = plots.course(one), [*_describe(one)]
-        times = plots.times_of_runs("Time", *compared)
-        card = _draw("card", one, kinds, is_failing, sign, name, told, drawn, times, changes)
+        drawn, times = plots.course(one), plots.times_of_runs("Time", *compared)
+        card = _draw("card", one, text, kinds, sign, name, drawn, times, one.changes[:_CHANGES])
     asked = [seen for seen in one.seen if seen]
     row = _draw(
         "row",
@@ -257,16 +251,3 @@ def _cell(streak: Streak, one: TestCourse, runs: Sequence[RunKept]) -> tuple[str
     words = streak.verdict + (f" in {streak.size} runs" if streak.size > 1 else "")
     since = runs[streak.first].number if kind == "f" else 0
     return f"{kind} k" if streak.flaky else kind, streak.size, words, since
-
-
-def _describe(one: TestCourse) -> Iterator[str]:
-    if one.is_gone:
-        yield "No longer in the file."
-    if one.broken:
-        yield f"{text.since(one.broken)}."
-    elif one.verdict == "FAILED" and not one.changes:
-        yield "FAILED in every run that asked it."
-    if one.flaky:
-        yield f"Flaky: {text.flakiness(one.flaky)}."
-    if one.slower:
-        yield f"Slower: {text.describe_slowdown(one.slower)}."
