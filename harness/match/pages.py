@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from harness.match.game_records import base_name, course, explanation, is_drawn, record
 from harness.match.records import GO, Game, Match
-from harness.match.standings import Standing, Standings, counts, sprt_lines, unplayed
+from harness.match.standings import Standings, counts, sprt_lines, unplayed
 from harness.report import report_files
 from harness.report.board_evidence import Evidence
 from harness.report.html.board_drawing import figure
@@ -63,31 +63,16 @@ def _index_page(standings: Standings, games: Sequence[Game], title: str) -> Iter
         failed=unplayed(result),
         comparisons=standings.comparisons,
         is_weaker=any(one.is_weaker for one in standings.comparisons),
-        standings=[_standing(row, standings.ranks[row.place]) for row in standings.ranked],
+        counts=counts,
         ranked=standings.ranked,
         ranks=standings.ranks,
         intervals=_interval_plot(standings),
         course=_course(standings) if len(standings.rows) == 2 and result.games else None,
-        games=[_game_row(result.match, game) for game in games[:_LISTED]],
+        games=games[:_LISTED],
+        link=_link,
         others=len(games) - _LISTED,
     )
     return page(title, [body], PageFrame(script=True, style=MATRIX))
-
-
-Cell = tuple[object, object]  # what it is sorted by; what it shows
-
-
-def _standing(row: Standing, rank: int) -> list[Cell]:
-    name, lost = one_line(row.player.name, 80), counts(row.lost)
-    return [
-        (rank, rank),
-        (name, name),
-        (row.points, f"{row.points:g}"),
-        (row.score.games, row.score.games),
-        *((score.points, score) for score in row.colors.values()),
-        (row.rating.elo, str(row.rating).strip()),
-        (lost, lost),
-    ]
 
 
 # --- plots -------------------------------------------------------------------------------------
@@ -152,17 +137,6 @@ def _course(standings: Standings) -> dict[str, object]:
 
 def _link(game: Game) -> Markup:
     return anchor(_address(game), f"Game {game.plan.number + 1}")
-
-
-def _game_row(match: Match, game: Game) -> list[Cell]:
-    why = f"{game.reason}; an engine counts otherwise" if game.disputed else game.reason
-    return [
-        (game.plan.number, _link(game)),
-        *((name, name) for name in match.names(game, 40)),
-        (game.winner, game.result),
-        (why, why),
-        (len(game.moves), len(game.moves)),
-    ]
 
 
 def _game_page(match: Match, game: Game, neighbours: Sequence[Game]) -> Iterator[str]:
