@@ -44,7 +44,7 @@ def figure(
     of it; "" if there is none.
     """
     marks, grid = set(diagram.marks.values()), diagram.position.grid
-    course, caption = diagram.course or PositionCourse(diagram.position, ()), [diagram.caption]
+    course = diagram.course or PositionCourse(diagram.position, ())
     told = []
     for marker, words, points in _marked(evidence):
         names = ", ".join(vertex(point, diagram.letters) for point in points)
@@ -54,22 +54,18 @@ def figure(
         for color in (BLACK, WHITE)
         for point in grid.points(course.start.stones(color))
     ]
-    if any(course.prisoners):
-        black, white = course.prisoners
-        caption.append(f"prisoners: Black has taken {black}, White {white}")
     return _draw(
         "figure",
         board(diagram, evidence),
-        grid,
+        diagram,
+        course,
         " ".join(laid),
         [_played(*move) for move in course.moves],
-        course.captures,
         komi,
         command,
         [one for one in legend.items() if one[0] in marks],
         _OWNERS,
         told,
-        "; ".join(filter(None, caption)),
     )
 
 

@@ -13,7 +13,7 @@ from harness.reading import expectation
 from harness.reading.casefile import comments
 from harness.records import Outcome, Verdict
 from harness.report.board_evidence import evidence
-from harness.report.difference import Sides, komi_of, sides
+from harness.report.difference import komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
@@ -30,7 +30,6 @@ _TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # a test that was commented ou
 _SENTENCE = re.compile(r"\W*\w.*?[.!?](?=\s|$)", re.S)
 
 _PLACE = "<!--place-->"  # where the place and the time of a card come
-_SHORT = 24  # characters of either side, where a card is folded
 _draw = drawing("report/html/card.html")
 
 
@@ -91,11 +90,10 @@ def card(  # noqa: PLR0913 - what pages differ in
         told, sided = context or contexts(view)(outcome.step), sides(view, outcome)
         heading, rest = _heading(view, outcome.step, told.comment)
         board, times, setup = "", parts.NOTHING, view.setups.get(outcome.step)
-        has_failed = outcome.verdict is Verdict.FAILED
         if diagram:
             seen, komi = evidence(step, outcome, diagram), komi_of(view, outcome.step)
             board = figure(diagram, seen, view.legend, komi, step.command)
-        if log and not cards and setup and has_failed:
+        if log and not cards and setup and outcome.verdict is Verdict.FAILED:
             times = parts.step_times(view.file, setup.first, outcome.step)
         address = ""  # of the file that was loaded, if it is there
         if told.loaded and folder is not None and os.path.isfile(told.loaded):
@@ -110,14 +108,12 @@ def card(  # noqa: PLR0913 - what pages differ in
         drawn = _draw(
             "card",
             kind=parts.KINDS.get(outcome.verdict, parts.LOOK),
-            has_failed=has_failed,
             is_open=is_open,
             sign=parts.dot(outcome.verdict, outcome.flaky),
             heading=heading,
             command=one_line(step.text, _COMMAND),
             pill=parts.pill(outcome.verdict, outcome.flaky),
             place=Markup(_PLACE),
-            short=_in_short(sided),
             size=" large" if diagram and is_large(diagram) else "" if diagram else " bare",
             anchor=f"{anchor}{step.line}",
             board=board,
@@ -190,18 +186,3 @@ def _comment(text: str, has_board: bool) -> list[tuple[bool, str]]:
     groups = groupby(text.splitlines(), lambda line: bool(_PICTURE.fullmatch(line)))
     parts = ((is_picture, "\n".join(lines)) for is_picture, lines in groups)
     return [one for one in parts if one[1].strip() and not (one[0] and has_board)]
-
-
-def _in_short(sides: Sides) -> dict[str, object] | None:
-    """Return both sides for a card that is folded, where the reply is wrong and they are short.
-
-    In words where both have them.
-    """
-    if not sides.is_wrong or sides.got is None:
-        return None
-    pair = (sides.expected, sides.got)
-    has_words = all(side.said for side in pair)
-    expected, got = (side.said if has_words else one_line(side.text) for side in pair)
-    if max(len(expected), len(got)) > _SHORT:
-        return None
-    return {"expected": expected, "got": got, "is_code": not has_words}
