@@ -13,9 +13,8 @@ from harness.engine.protocols import find_protocol
 from harness.errors import EngineError, HarnessError, UsageError
 from harness.file_system import join_path
 from harness.match import records as reasons
-from harness.match.openings import after_opening, draw_opening
 from harness.match.records import Game, Match, Opening, Plan, Player, TimeControl
-from harness.match.referee import REFEREES, DeclaredReferee, Referee
+from harness.match.referee import REFEREES, DeclaredReferee, Referee, after_opening, draw_opening
 from harness.processes import processors
 from harness.records import CaseFile, FailureKind, Reply
 from harness.running.runs import sandbox_for
