@@ -40,12 +40,8 @@ def write_pages(path: str, standings: Standings, games: Games, title: str = "Mat
     for place, game in enumerate(games):
         near = games[max(0, place - 1) : place] + games[place + 1 : place + 2]
         parts = _game_page(standings.result.match, game, near)
-        report_files.write(f"{path}/{_address(game)}", parts, lasting=False)
+        report_files.write(f"{path}/{base_name(game)}.html", parts, lasting=False)
     report_files.write(f"{path}/{INDEX}", _index_page(standings, games, title))
-
-
-def _address(game: Game) -> str:
-    return f"{base_name(game)}.html"
 
 
 # --- the first page ----------------------------------------------------------------------------
@@ -136,7 +132,7 @@ def _course(standings: Standings) -> dict[str, object]:
 
 
 def _link(game: Game) -> Markup:
-    return anchor(_address(game), f"Game {game.plan.number + 1}")
+    return anchor(f"{base_name(game)}.html", f"Game {game.plan.number + 1}")
 
 
 def _game_page(match: Match, game: Game, neighbours: Sequence[Game]) -> Iterator[str]:

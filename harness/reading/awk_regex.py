@@ -160,10 +160,10 @@ class _AwkParser(regex_reader.RegexReader):
         return ((first[0][0], last[0][0]),)
 
     def _is_class(self) -> bool:
-        return self._text[self._place : self._place + 2] in ("[:", "[=")
+        return self._text.startswith(("[:", "[="), self._place)
 
     def _is_range(self) -> bool:
-        return self._peek() == "-" and self._text[self._place + 1 : self._place + 2] != "]"
+        return self._peek() == "-" and self._raw(1) != "]"
 
     def _element(self) -> regex_reader.Ranges:
         """Read a character, ``[:class:]``, ``[.a.]`` or ``[=a=]``."""
@@ -174,7 +174,7 @@ class _AwkParser(regex_reader.RegexReader):
             if named[1] != ":" and len(named[2]) == 1:
                 return regex_reader.of([named[2]])
             self._refuse(f"found {named[0]!r} in a set, which is not a class of characters")
-        if self._text[self._place : self._place + 2] in ("[:", "[.", "[="):
+        if self._text.startswith(("[:", "[.", "[="), self._place):
             self._refuse("found a '[' that is not closed")
         character = self._next()
         if character == "\\":

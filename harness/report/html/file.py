@@ -64,7 +64,7 @@ class _Pages:
         self._view, self._run, self._name, self._log = view, run, name, log
         self._folder = folder
         self._shown = _sort_failures(view)
-        self.count = max(_parts(self._shown, _CARDS), _parts(view.file.outcomes, _ROWS))
+        self.count = max(1, -(-len(self._shown) // _CARDS), -(-len(view.file.outcomes) // _ROWS))
         self._addresses = card_addresses(view, name)
         self._context = contexts(view, run.repeat if self._shown else Repeat())
 
@@ -162,10 +162,6 @@ def _kinds(outcomes: Sequence[Outcome]) -> list[tuple[str, str, int]]:
 
 def _kind(outcome: Outcome) -> str:
     return parts.LOOK if outcome.flaky else parts.KINDS.get(outcome.verdict, parts.LOOK)
-
-
-def _parts(items: Sequence[object], size: int) -> int:
-    return max(1, -(-len(items) // size))
 
 
 @lru_cache(_KNOWN)
