@@ -111,14 +111,13 @@ def _badness(pair: tuple[FileCourse, str]) -> tuple[bool, int]:
 
 
 def _file(file: FileCourse, name: str, scale: plots.Scale) -> dict[str, object]:
-    spread = file.spread
     return {
         "file": file,
         "address": link(name),
         "counts": of_file(file.last),
         "changes": sum(len(one.changes) for one in file.courses),
         "failures": plots.failures(file),
-        "median": f"{spread.median:.6f}" if spread else -1,
+        "median": plots.median(file.times),
         "time": plots.time(file.times, scale),
     }
 
@@ -221,7 +220,7 @@ def _draw_test(one: TestCourse, scale: plots.Scale, runs: Sequence[RunKept]) -> 
         is_linked=bool(card),
         failed=sum(seen.passed is False for seen in asked),
         asked=len(asked),
-        median=f"{one.spread.median:.6f}" if one.spread else -1,
+        median=plots.median(one.times),
         time=plots.time(one.times, scale),
         cells=[_cell(streak, one, runs) for streak in one.streaks()],
     )

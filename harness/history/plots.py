@@ -153,6 +153,11 @@ class Scale:
         return 1 + _LONG * min(max(share, 0.0), 1.0)
 
 
+def median(times: Sequence[tuple[int, float]]) -> str | int:
+    """Return what a column of times is sorted by; -1 for none."""
+    return f"{measure_spread([value for _, value in times]).median:.6f}" if times else -1
+
+
 def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup | str:
     """Return the spread of some times as a small plot and as text; nothing where there are none.
 

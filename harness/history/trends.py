@@ -299,10 +299,6 @@ class TestCourse(NamedTuple):
         """Whether there is more to tell of it than a row shows."""
         return bool(self.changes or self.flaky or self.slower or self.verdict == "FAILED")
 
-    @property
-    def spread(self) -> Spread | None:
-        return measure_spread([seconds for _, seconds in self.times]) if self.times else None
-
     def streaks(self) -> Iterator[Streak]:
         """Yield what happened to it, the oldest first; together they are all runs shown."""
         first = 0
@@ -327,10 +323,6 @@ class FileCourse(NamedTuple):
     def last(self) -> FileKept:
         """What was found in it the last time."""
         return [one for one in self.runs if one][-1]
-
-    @property
-    def spread(self) -> Spread | None:
-        return measure_spread([seconds for _, seconds in self.times]) if self.times else None
 
 
 def choose_shown_runs(trends: Trends) -> tuple[RunKept, ...]:

@@ -25,13 +25,9 @@ from oracle.komi import parse_komi, result_text
 from oracle.position import BLACK, EMPTY, WHITE, Position, grid, opponent, parse_vertex, vertex
 from oracle.rules.go import fixed_points, most_fixed, score
 from oracle.sgf import games, read_sgf
+from oracle.sgf.replay import REASONS
 
-_WHY = {
-    "off board": "it is not on the board",
-    "occupied": "the point is occupied",
-    "ko": "it takes a ko back at once",
-    "suicide": "the stone has no liberty and takes nothing",
-}
+_WHY = {"off board": "it is not on the board", **REASONS}
 _SHOWN = 60  # characters of an engine's move
 _REFUSED = "illegal move"
 _DRAWN = 10_000  # characters of a board
