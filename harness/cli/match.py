@@ -14,10 +14,9 @@ from harness.cli.console import never_fail_to_encode
 from harness.engine.launch import as_typed, split_program
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.match.game import Arbiter
-from harness.match.openings import handicap_opening, read_openings
 from harness.match.ratings import Sprt
 from harness.match.records import GO, GOMOKU, KOS, Game, Match, Opening, Player, Rules, TimeControl
-from harness.match.referee import check
+from harness.match.referee import check, handicap_opening, read_openings
 from harness.match.standings import Standings, game_line, lines
 from harness.match.tournament import FORMATS, ROUND_ROBIN, SWISS, Journal, Schedule, Tournament
 from harness.options import Options

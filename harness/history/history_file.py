@@ -4,6 +4,7 @@ import hashlib
 import os
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -245,7 +246,6 @@ def _runs(base: sqlite3.Connection) -> Iterator[RunKept]:
 
 # --- A run as a history keeps it -----------------------------------------------------------------
 
-
 _LARGEST = 64 << 20  # bytes of a program that are looked at
 _LONGEST = 200  # characters of what times depend on
 _TIMED = ("jobs", "sandbox", "lockstep", "pty", "rerun", "verbose")  # options that take time
@@ -291,16 +291,14 @@ def program_digest(program: str) -> str:
 
 def _keep_file(file: FileResult) -> FileKept:
     path, outcomes = without_surrogates(file.case.path), {one.step: one for one in file.outcomes}
-    results = []
-    seen: dict[tuple[int, str], int] = {}
+    results, seen = [], Counter[tuple[int, str]]()
     for index, text in enumerate(digests(file.case.steps)):
         outcome, step = outcomes.get(index), file.case.steps[index]
         if outcome is None:
             continue
         command = without_surrogates(step.command)
-        alike = seen.get((step.id, command), 0)
-        seen[step.id, command] = alike + 1
-        test = TestIdentity(path, step.id, command, alike)
+        test = TestIdentity(path, step.id, command, seen[step.id, command])
+        seen[step.id, command] += 1
         seconds = outcome.reply.seconds if outcome.reply else None
         verdict = outcome.verdict.value
         results.append(TestInFile(test, step.line, text, verdict, outcome.flaky, seconds))

@@ -50,18 +50,16 @@ def write(folder: str, trends: Trends, home: Crumbs = ()) -> None:
     for file, name in zip(courses, names, strict=True):
         for own, parts in file_pages(trends, runs, file, name, addresses, home=home):
             report_files.write(f"{folder}/{own}.html", parts)
-    report_files.write(
-        f"{folder}/index.html", index_page(trends, courses, names, addresses, home=home)
-    )
+    first = _index_page(trends, courses, names, addresses, home)
+    report_files.write(f"{folder}/index.html", first)
 
 
-def index_page(
+def _index_page(
     trends: Trends,
     files: Sequence[FileCourse],
     names: Sequence[str],
     addresses: Addresses,
-    *,
-    home: Crumbs = (),
+    home: Crumbs,
 ) -> Iterator[str]:
     """Yield the first page; page ``names`` go with the ``files``; ``home``: the way to it.
 
@@ -84,12 +82,7 @@ def index_page(
         found=trends,
         addresses=addresses,
         courses={one.test: one for file in files for one in file.courses},
-        facts=(
-            ("Engine", text.engine_of(last[0]) if last else ""),
-            ("Command", trends.program),
-            ("Runs", text.headline(trends)),
-            ("Other programs in the file", ", ".join(trends.others)),
-        ),
+        engine=text.engine_of(last[0]) if last else "",
         last=of_run(last[0]) if last else None,
         # The first change since one run, the tests that are listed, how many there are.
         causes=[
@@ -118,37 +111,20 @@ def _badness(pair: tuple[FileCourse, str]) -> tuple[bool, int]:
 
 
 def _file(file: FileCourse, name: str, scale: plots.Scale) -> dict[str, object]:
-    last, counts, spread = file.last, of_file(file.last), file.spread
-    words = f"{counts.failed} of {counts.tests} FAILED" if counts.failed else ""
     return {
-        "kind": "f" if counts.failed or last.failure else "p",
+        "file": file,
         "address": link(name),
-        "path": file.path,
-        "counts": counts,
-        "words": "engine failure" if last.failure else words or f"{counts.passes} passed",
+        "counts": of_file(file.last),
         "changes": sum(len(one.changes) for one in file.courses),
         "failures": plots.failures(file),
-        "median": f"{spread.median:.6f}" if spread else -1,
+        "median": plots.median(file.times),
         "time": plots.time(file.times, scale),
     }
 
 
 # --- the pages about a file --------------------------------------------------------------------
 
-_KEY = {
-    "f": "✕ FAILED",
-    "p": "passed",
-    "x": "· failed as expected",
-    "w": "– not run or not judged",
-}
-_OTHER_KEYS = ("empty: not asked", "~ flaky: --rerun gave other verdicts")
-_CHOICES = (
-    ("f", "Failing"),
-    ("c", "Changed"),
-    ("k", "Flaky"),
-    ("s", "Slower"),
-    ("p", "Passing"),
-)
+_CHOICES = {"f": "Failing", "c": "Changed", "k": "Flaky", "s": "Slower", "p": "Passing"}
 
 
 def file_pages(  # noqa: PLR0913 - what a page is made of
@@ -187,10 +163,9 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
             heads=[_head(before, run) for before, run in pairwise([*runs[:1], *runs])],
             kinds=[
                 ("all", "All", len(rows)),
-                *((kind, words, counts[kind]) for kind, words in _CHOICES if counts[kind]),
+                *((kind, words, counts[kind]) for kind, words in _CHOICES.items() if counts[kind]),
             ],
             rows=[row.row for row in rows],
-            key=plots.key(_KEY, *_OTHER_KEYS),
             cards=[row.card for row in rows if row.card],
         )
         heading = file.path + (f", part {number}" if number > 1 else "")
@@ -199,8 +174,6 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
 
 
 class _DrawnTest(NamedTuple):
-    """A test as markup."""
-
     course: TestCourse
     row: Markup
     card: Markup
@@ -234,15 +207,9 @@ def _draw_test(one: TestCourse, scale: plots.Scale, runs: Sequence[RunKept]) -> 
     name, kinds = one_line(one.test.name, _COMMAND), _kinds(one)
     sign, card = dot(Verdict(one.verdict), one.last.result.flaky), NOTHING
     if one.has_news:
-        is_failing = one.verdict == "FAILED" and not one.is_gone
         compared = (one.slower.before, one.slower.now) if one.slower else (one.times,)
-        changes = [
-            (text.run_of(each.now), each.now.run.number, text.verdicts(each), each.cause)
-            for each in one.changes[:_CHANGES]
-        ]
-        drawn, told = plots.course(one), [*_describe(one)]
-        times = plots.times_of_runs("Time", *compared)
-        card = _draw("card", one, kinds, is_failing, sign, name, told, drawn, times, changes)
+        drawn, times = plots.course(one), plots.times_of_runs("Time", *compared)
+        card = _draw("card", one, text, kinds, sign, name, drawn, times, one.changes[:_CHANGES])
     asked = [seen for seen in one.seen if seen]
     row = _draw(
         "row",
@@ -253,7 +220,7 @@ def _draw_test(one: TestCourse, scale: plots.Scale, runs: Sequence[RunKept]) -> 
         is_linked=bool(card),
         failed=sum(seen.passed is False for seen in asked),
         asked=len(asked),
-        median=f"{one.spread.median:.6f}" if one.spread else -1,
+        median=plots.median(one.times),
         time=plots.time(one.times, scale),
         cells=[_cell(streak, one, runs) for streak in one.streaks()],
     )
@@ -283,16 +250,3 @@ def _cell(streak: Streak, one: TestCourse, runs: Sequence[RunKept]) -> tuple[str
     words = streak.verdict + (f" in {streak.size} runs" if streak.size > 1 else "")
     since = runs[streak.first].number if kind == "f" else 0
     return f"{kind} k" if streak.flaky else kind, streak.size, words, since
-
-
-def _describe(one: TestCourse) -> Iterator[str]:
-    if one.is_gone:
-        yield "No longer in the file."
-    if one.broken:
-        yield f"{text.since(one.broken)}."
-    elif one.verdict == "FAILED" and not one.changes:
-        yield "FAILED in every run that asked it."
-    if one.flaky:
-        yield f"Flaky: {text.flakiness(one.flaky)}."
-    if one.slower:
-        yield f"Slower: {text.describe_slowdown(one.slower)}."

@@ -6,7 +6,7 @@ run, 100 up.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -27,7 +27,6 @@ _KINDS = {  # the parts of a bar, from below: class, verdicts
 }
 _KIND_OF = {verdict: kind for kind, verdicts in _KINDS.items() for verdict in verdicts}
 _STRIPES = {"p": (60, 40), "x": (45, 55), "w": (30, 70), "f": (0, 100)}  # from above, height
-_WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
 
 STYLE = style("plots.css")
 _Shape = tuple[str, str, str, str, str]  # a class, x and y, width and height
@@ -59,12 +58,7 @@ def verdicts(runs: Sequence[RunKept]) -> Markup | str:
         columns.append((bar, whole, f"run {run.number}: {in_words(one)}"))
     last = runs[-1]
     label = f"Verdicts of {len(runs)} runs; the last, run {last.number}: {counts_text(last)}"
-    return _draw("verdicts", runs, label, most, columns, _WORDS)
-
-
-def key(words: Mapping[str, str], *signs: str) -> Markup:
-    """Return what the colors of verdicts mean, then what other signs do."""
-    return _draw("key", words, signs)
+    return _draw("verdicts", runs, label, most, columns)
 
 
 def failures(file: FileCourse) -> Markup | str:
@@ -92,9 +86,9 @@ def course(one: TestCourse) -> Markup:
         if kind := _KIND_OF.get(at.verdict):
             y, height = _STRIPES[kind]
             stripes.append(_shape(f"k{kind}", at.first * _RUN, y, at.size * _RUN - 1, height))
-    failed = sum(seen is not None and seen.passed is False for seen in one.seen)
-    asked = sum(seen is not None for seen in one.seen)
-    label = f"failed in {failed} of the last {asked} runs that asked it, last: {one.verdict}"
+    asked = [seen for seen in one.seen if seen]
+    failed = sum(seen.passed is False for seen in asked)
+    label = f"failed in {failed} of the last {len(asked)} runs that asked it, last: {one.verdict}"
     return _draw("strip", len(one.seen), label, stripes)
 
 
@@ -157,6 +151,11 @@ class Scale:
         """Return where a time stands, in units."""
         share = math.log(max(time, _SHORTEST) / self.first) / self._factor
         return 1 + _LONG * min(max(share, 0.0), 1.0)
+
+
+def median(times: Sequence[tuple[int, float]]) -> str | int:
+    """Return what a column of times is sorted by; -1 for none."""
+    return f"{measure_spread([value for _, value in times]).median:.6f}" if times else -1
 
 
 def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup | str:

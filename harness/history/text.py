@@ -196,7 +196,7 @@ def document(trends: records.Trends) -> str:
         "runs": [_run(run) for run in trends.runs],
         "broken": [*map(_change, trends.broken)],
         "changes": [*map(_change, trends.changes)],
-        "flaky": [_flaky(one) for one in trends.flaky],
+        "flaky": [*map(_flaky, trends.flaky)],
         "slower": [*map(_slower, trends.slower)],
         "whole": _slower(trends.whole) if trends.whole else None,
         "compared": trends.compared,

@@ -18,7 +18,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import compress, groupby, pairwise
 from statistics import median, quantiles
 from typing import NamedTuple
 
@@ -116,21 +116,24 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
     seen = by_test(mine)
     changes = [change for one in seen.values() for change in _changes(one)]
     changes.sort(key=lambda change: -change.now.run.number)
+    last: dict[TestIdentity, VerdictChange] = {}
+    for change in changes:
+        last.setdefault(change.test, change)  # the latest comes first
     slower, whole, compared = _slower(mine, seen)
+    flaky = filter(None, map(_flaky, seen.values()))
     return Trends(
         path=path,
         version=version,
         program=chosen,
         others=tuple(other for other in programs if other != chosen),
         runs=tuple(mine),
-        broken=tuple(_breaks(changes, seen)),
-        changes=tuple(changes),
-        flaky=tuple(
-            sorted(
-                filter(None, map(_flaky, seen.values())),
-                key=lambda one: (-one.changes, -one.failed),
-            )
+        broken=tuple(
+            change
+            for test, change in last.items()
+            if not change.now.passed and _drop_unjudged(seen[test])[-1].result.verdict == "FAILED"
         ),
+        changes=tuple(changes),
+        flaky=tuple(sorted(flaky, key=lambda one: (-one.changes, -one.failed))),
         slower=slower,
         whole=whole,
         compared=compared,
@@ -164,24 +167,10 @@ def _changes(entries: Iterable[TestInRun]) -> list[VerdictChange]:
     ]
 
 
-def _breaks(
-    changes: Iterable[VerdictChange], entries: dict[TestIdentity, list[TestInRun]]
-) -> Iterable[VerdictChange]:
-    last: dict[TestIdentity, VerdictChange] = {}
-    for change in changes:
-        last.setdefault(change.test, change)  # the latest comes first
-    for test, change in last.items():
-        now = _drop_unjudged(entries[test])[-1]
-        if not change.now.passed and now.result.verdict == "FAILED":
-            yield change
-
-
 def _flaky(entries: Sequence[TestInRun]) -> Flaky | None:
     """Return how a test is flaky with the engine and the text that it has now."""
-    last = entries[-1]
-    same = [
-        one for one in entries if (one.engine, one.result.text) == (last.engine, last.result.text)
-    ]
+    engine, result = entries[-1].engine, entries[-1].result
+    same = [one for one in entries if (one.engine, one.result.text) == (engine, result.text)]
     judged = _drop_unjudged(same)
     changes = len(_changes(judged))
     rerun = any(one.result.flaky for one in same)
@@ -189,7 +178,6 @@ def _flaky(entries: Sequence[TestInRun]) -> Flaky | None:
         return None
     failed = sum(not one.passed for one in judged)
     interval = share_interval(failed, len(judged))
-    result = last.result
     return Flaky(result.test, result.line, tuple(judged), failed, changes, interval, rerun)
 
 
@@ -214,10 +202,8 @@ def _slower(
     real = remarkable([one.chance for one in compared], RATE)
     slower = [
         one
-        for one, is_real in zip(compared, real, strict=True)
-        if is_real
-        and one.ratio >= FACTOR
-        and one.spread_now.median - one.spread_before.median >= LEAST
+        for one in compress(compared, real)
+        if one.ratio >= FACTOR and one.spread_now.median - one.spread_before.median >= LEAST
     ]
     slower.sort(key=lambda one: -one.ratio)
     is_whole = whole is not None and whole.chance <= RATE and whole.ratio >= FACTOR
@@ -274,7 +260,6 @@ def _compare(
 
 # --- The course of each test from run to run, file by file ---------------------------------------
 
-
 RUNS = 50  # the last ones: all their verdicts are shown
 
 
@@ -314,10 +299,6 @@ class TestCourse(NamedTuple):
         """Whether there is more to tell of it than a row shows."""
         return bool(self.changes or self.flaky or self.slower or self.verdict == "FAILED")
 
-    @property
-    def spread(self) -> Spread | None:
-        return measure_spread([seconds for _, seconds in self.times]) if self.times else None
-
     def streaks(self) -> Iterator[Streak]:
         """Yield what happened to it, the oldest first; together they are all runs shown."""
         first = 0
@@ -343,10 +324,6 @@ class FileCourse(NamedTuple):
         """What was found in it the last time."""
         return [one for one in self.runs if one][-1]
 
-    @property
-    def spread(self) -> Spread | None:
-        return measure_spread([seconds for _, seconds in self.times]) if self.times else None
-
 
 def choose_shown_runs(trends: Trends) -> tuple[RunKept, ...]:
     """Return the runs whose verdicts are all shown."""
@@ -370,7 +347,7 @@ def file_courses(trends: Trends) -> list[FileCourse]:
         for file in run.files:
             tests.setdefault(file.path, {}).update(dict.fromkeys(one.test for one in file.results))
 
-    def course(test: TestIdentity, last: int) -> TestCourse:
+    def course(test: TestIdentity, number: int, last: int) -> TestCourse:
         """Return the course of a test; ``last``: the place of the last run of its file."""
         worst: dict[int, TestInRun] = {}  # by run: of a file that it has twice, the worse verdict
         for one in seen[test]:
@@ -381,7 +358,7 @@ def file_courses(trends: Trends) -> list[FileCourse]:
         return TestCourse(
             test=test,
             line=seen[test][-1].result.line,
-            number=0,
+            number=number,
             seen=shown,
             times=tuple(times_of(seen[test], alike)),
             changes=tuple(changes.get(test, ())),
@@ -395,14 +372,14 @@ def file_courses(trends: Trends) -> list[FileCourse]:
     for path, own in tests.items():
         kept = tuple(files.get(path) for files in by_run)
         last = max(place for place, kept_file in enumerate(kept) if kept_file)
-        courses = sorted((course(test, last) for test in own), key=lambda one: one.line)
-        numbered = (one._replace(number=number) for number, one in enumerate(courses, 1))
+        ordered = enumerate(sorted(own, key=lambda test: seen[test][-1].result.line), 1)
+        courses = [course(test, number, last) for number, test in ordered]
         times = tuple(
             (run.number, kept_file.seconds)
             for run, kept_file in zip(runs, kept, strict=True)
             if kept_file and run.number in alike
         )
-        found.append(FileCourse(path, kept, times, tuple(sorted(numbered, key=badness))))
+        found.append(FileCourse(path, kept, times, tuple(sorted(courses, key=badness))))
     return found
 
 

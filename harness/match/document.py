@@ -18,9 +18,9 @@ import json
 import math
 from typing import Any
 
-from harness.match.ratings import Rating, SprtCourse
-from harness.match.records import Game, moves_as_text
-from harness.match.standings import Standing, Standings
+from harness.match.ratings import Rating
+from harness.match.records import moves_as_text
+from harness.match.standings import Standings
 from harness.report import report_files
 from harness.text import encode_without_surrogates
 from oracle.position import BLACK, WHITE
@@ -38,6 +38,30 @@ def document(standings: Standings) -> dict[str, Any]:
     """Return the document of a match, as the module describes it."""
     result, match = standings.result, standings.result.match
     names = [player.name for player in match.players]
+    sprt, games = None, []
+    if course := result.course:
+        needed = {f"{elo:g}": round(count) for elo, count in course.expected_games.items()}
+        sprt = {
+            **course.sprt._asdict(),
+            "bounds": list(course.sprt.bounds),
+            "llr": course.last,
+            "pairs": course.counts,
+            "verdict": course.verdict,
+            "expected_games": needed,
+        }
+    for game in result.games:
+        plan, known = game.plan, game.as_json()
+        del known["plan"]
+        about = {
+            "number": plan.number + 1,
+            "pair": plan.pair + 1,
+            "round": plan.round + 1,
+            "black": names[plan.black],
+            "white": names[plan.white],
+            "opening": plan.opening,
+            "result": game.result,
+        }
+        games.append({**about, **known, "disputed": game.disputed})
     return {
         "schema": SCHEMA,
         "version": VERSION,
@@ -46,9 +70,25 @@ def document(standings: Standings) -> dict[str, Any]:
         "format": result.schedule.format,
         "sandbox": result.sandbox,
         "is_whole": result.is_whole,
-        "players": [_player(row, standings.ranks[row.place]) for row in standings.rows],
+        "players": [
+            {
+                "name": row.player.name,
+                "command": row.player.command,
+                "rank": standings.ranks[row.place],
+                "points": row.points,
+                "sat_out": row.missed,
+                "black": row.colors[BLACK]._asdict(),
+                "white": row.colors[WHITE]._asdict(),
+                "won_by": dict(row.won),
+                "lost_by": dict(row.lost),
+                "elo": _rating(row.rating),
+                "seconds": round(row.seconds, 3),
+                "moves": row.moves,
+            }
+            for row in standings.rows
+        ],
         "reasons": dict(standings.reasons),
-        "sprt": _sprt(result.course) if result.course else None,
+        "sprt": sprt,
         "comparisons": [
             {
                 "player": one.player.name,
@@ -66,59 +106,13 @@ def document(standings: Standings) -> dict[str, Any]:
             }
             for one in match.openings
         ],
-        "games": [_game(game, names) for game in result.games],
+        "games": games,
         "unplayed": [{"game": plan.number + 1, "why": why} for plan, why in result.unplayed],
     }
 
 
-def _player(row: Standing, rank: int) -> dict[str, Any]:
-    return {
-        "name": row.player.name,
-        "command": row.player.command,
-        "rank": rank,
-        "points": row.points,
-        "sat_out": row.missed,
-        "black": row.colors[BLACK]._asdict(),
-        "white": row.colors[WHITE]._asdict(),
-        "won_by": dict(row.won),
-        "lost_by": dict(row.lost),
-        "elo": _rating(row.rating),
-        "seconds": round(row.seconds, 3),
-        "moves": row.moves,
-    }
-
-
 def _rating(rating: Rating) -> dict[str, float] | None:
-    """Return a rating; None if nothing is known."""
     if math.isinf(rating.error):
         return None
     low, high = rating.interval
     return {"elo": round(rating.elo, 2), "low": round(low, 2), "high": round(high, 2)}
-
-
-def _sprt(course: SprtCourse) -> dict[str, Any]:
-    needed = {f"{elo:g}": round(count) for elo, count in course.expected_games.items()}
-    return {
-        **course.sprt._asdict(),
-        "bounds": list(course.sprt.bounds),
-        "llr": course.last,
-        "pairs": course.counts,
-        "verdict": course.verdict,
-        "expected_games": needed,
-    }
-
-
-def _game(game: Game, names: list[str]) -> dict[str, Any]:
-    plan, known = game.plan, game.as_json()
-    del known["plan"]
-    return {
-        "number": plan.number + 1,
-        "pair": plan.pair + 1,
-        "round": plan.round + 1,
-        "black": names[plan.black],
-        "white": names[plan.white],
-        "opening": plan.opening,
-        "result": game.result,
-        **known,
-        "disputed": game.disputed,
-    }

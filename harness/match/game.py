@@ -3,8 +3,9 @@
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
+from harness.declared.program_process import ProgramProcess
 from harness.engine.engine_session import EngineSession
 from harness.engine.launch import Launcher, with_seed
 from harness.engine.process import EngineProcess
@@ -12,21 +13,16 @@ from harness.engine.protocols import find_protocol
 from harness.errors import EngineError, HarnessError, UsageError
 from harness.file_system import join_path
 from harness.match import records as reasons
-from harness.match.openings import after_opening, draw_opening
 from harness.match.records import Game, Match, Opening, Plan, Player, TimeControl
-from harness.match.referee import REFEREES, DeclaredReferee, Referee
+from harness.match.referee import REFEREES, DeclaredReferee, Referee, after_opening, draw_opening
 from harness.processes import processors
 from harness.records import CaseFile, FailureKind, Reply
 from harness.running.runs import sandbox_for
 from harness.specifications import EVERYONES
+from harness.specifications.record import Specification
 from harness.text import encode, one_line
 from oracle.errors import IllegalMove
 from oracle.position import BLACK, EMPTY, NAMES, WHITE, opponent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.declared.program_process import ProgramProcess
-    from harness.specifications.record import Specification
 
 _OF_KIND = {  # an engine failure as the reason of a loss
     FailureKind.NOT_STARTED: reasons.NOT_READY,
@@ -164,7 +160,14 @@ class _Seat:
         try:
             self.session.ask([encode(one) + b"\n" for one in commands], replies)
         except EngineError as error:
-            raise _explain(error, is_clock) from None
+            failure = error.failure
+            if failure.kind is FailureKind.TIMEOUT and is_clock:
+                raise _LostError(reasons.TIME, _USED_UP) from None
+            if failure.limit and failure.limit.name == "file":
+                told = f"it had {failure.limit.allowed:g} s for a whole game, and used them up"
+                raise _LostError(reasons.TIME, told) from None
+            reason = _OF_KIND.get(failure.kind, reasons.LIMITS)
+            raise _LostError(reason, one_line(error.message, 500)) from None
         spent = sum(reply.seconds for reply in replies)
         self.seconds += spent
         if thinks and not self.clock.spend(spent):
@@ -172,16 +175,6 @@ class _Seat:
         if self.session.answers_too_often:
             raise _LostError(reasons.TURN, "it sent more replies than it was sent commands")
         return replies
-
-
-def _explain(error: EngineError, is_clock: bool) -> _LostError:
-    failure = error.failure
-    if failure.kind is FailureKind.TIMEOUT and is_clock:
-        return _LostError(reasons.TIME, _USED_UP)
-    if failure.limit and failure.limit.name == "file":
-        told = f"it had {failure.limit.allowed:g} s for a whole game, and used them up"
-        return _LostError(reasons.TIME, told)
-    return _LostError(_OF_KIND.get(failure.kind, reasons.LIMITS), one_line(error.message, 500))
 
 
 def _quote(reply: Reply) -> str:
@@ -192,8 +185,6 @@ Launching = Callable[[int, Player], Launcher]  # what starts a player's engine o
 
 
 class _Table:
-    """The game as it goes along."""
-
     def __init__(self, plan: Plan, match: Match, referee: Referee) -> None:
         self._plan, self._match, self._referee = plan, match, referee
         self._seats: dict[int, _Seat] = {}
@@ -242,18 +233,14 @@ class _Table:
             for color, one in players.items()
             if one.absent
         }
-
-        def start(color: int) -> None:
-            player = players[color]
-            seats[color] = _Seat(color, player, match, launcher(color, player))
-
-        def prepare(color: int) -> None:
-            seats[color].prepare(self._referee, match.openings[plan.opening])
-
-        for step in () if lost else (start, prepare):
+        for is_started in () if lost else (False, True):
             for color in [one for one in players if one not in lost]:
                 try:
-                    step(color)
+                    if is_started:
+                        seats[color].prepare(self._referee, match.openings[plan.opening])
+                    else:
+                        launch = launcher(color, players[color])
+                        seats[color] = _Seat(color, players[color], match, launch)
                 except EngineError as error:
                     lost[color] = _LostError(reasons.NOT_READY, error.message)
                 except _LostError as error:
@@ -285,7 +272,7 @@ class Arbiter:
     def __init__(
         self,
         match: Match,
-        specification: "Specification | None" = None,
+        specification: Specification | None = None,
         hidden_paths: Iterable[str] = (),
     ) -> None:
         """``specification``: of the game, if its reference is the referee.
@@ -333,7 +320,6 @@ class Arbiter:
         rules = self.match.rules
         if self._declared is None:
             return after_opening(REFEREES[rules.game](rules, opening), opening)
-        from harness.declared.program_process import ProgramProcess
         from harness.declared.reference import ReferenceProgram
 
         told = self._declared.told
@@ -352,7 +338,6 @@ class Arbiter:
         )
 
     def _launcher(self, color: int, player: Player) -> Launcher:
-        """Return what starts a player's engine."""
         folder = player.folder or self.match.place
         case = CaseFile(join_path(folder, "match.gtp"), (), ())
         return self._sandboxes[color].launcher(case, player.show, player.submission)
@@ -366,10 +351,8 @@ class Arbiter:
         for player in self.match.players:
             try:
                 seat = _Seat(BLACK, player, self.match, self._launcher(BLACK, player))
-                try:
+                with closing(seat.session):
                     seat.session.ask([b"name\n"], [])
-                finally:
-                    seat.session.close()
             except EngineError as error:
                 raise UsageError(f"engine {player.name}: {error}") from None
 

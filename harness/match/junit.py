@@ -1,7 +1,5 @@
 """A match as JUnit XML: "not weaker than the baseline" is a test, and so is "did not break"."""
 
-from collections.abc import Iterator
-
 from harness.match.records import CRASHED, HUNG, LIMITS, NOT_READY, OUTPUT, TURN
 from harness.match.standings import Standings
 from harness.report import report_files
@@ -12,10 +10,6 @@ _BROKE = (CRASHED, HUNG, LIMITS, NOT_READY, OUTPUT, TURN)
 
 def report(path: str, standings: Standings) -> None:
     """Write the file; see :class:`~harness.report.reporters.Reporter`."""
-    report_files.write(path, _document(standings))
-
-
-def _document(standings: Standings) -> Iterator[str]:
     title = standings.result.match.rules.title
     cases = {  # the name of each test, and its failure; "" if it passed
         f"{one.player.name} is not weaker than {one.baseline.name}": str(one)
@@ -27,12 +21,11 @@ def _document(standings: Standings) -> Iterator[str]:
         broke = ", ".join(f"{one} {row.lost[one]}" for one in _BROKE if row.lost[one])
         words = f"lost by: {broke} (of {row.score.games} games of {title})" if broke else ""
         cases[f"{row.player.name} does not break"] = words
-    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     failed = sum(map(bool, cases.values()))
     numbers = f'tests="{len(cases)}" failures="{failed}" errors="0" skipped="0"'
-    yield f"<testsuites {numbers}>\n"
-    yield f'<testsuite name="{attribute(f"match: {title}")}" {numbers}>\n'
+    parts = ['<?xml version="1.0" encoding="UTF-8"?>\n', f"<testsuites {numbers}>\n"]
+    parts.append(f'<testsuite name="{attribute(f"match: {title}")}" {numbers}>\n')
     for name, told in cases.items():
         failure = f'<failure type="FAILED" message="{attribute(told)}"/>' if told else ""
-        yield test_case(name, "match", failure)
-    yield "</testsuite>\n</testsuites>\n"
+        parts.append(test_case(name, "match", failure))
+    report_files.write(path, [*parts, "</testsuite>\n</testsuites>\n"])

@@ -3,13 +3,12 @@
 import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
 
 from markupsafe import Markup
 
 from harness.match.game_records import base_name, course, explanation, is_drawn, record
 from harness.match.records import GO, Game, Match
-from harness.match.standings import Standing, Standings, counts, sprt_lines, unplayed
+from harness.match.standings import Standings, counts, sprt_lines, unplayed
 from harness.report import report_files
 from harness.report.board_evidence import Evidence
 from harness.report.html.board_drawing import figure
@@ -25,7 +24,10 @@ from oracle.position import BLACK, WHITE
 INDEX = "index.html"
 _POINTS = 400  # of the course of a match, at most, in its plot
 _LISTED = 2_000  # games on the first page
-_WIDE, _HIGH = 560, 22  # pixels of a plot, and of one of its rows
+_WIDE = 560  # pixels of a plot
+
+
+Games = tuple[Game, ...]
 
 
 def report(path: str, standings: Standings) -> None:
@@ -33,125 +35,79 @@ def report(path: str, standings: Standings) -> None:
     write_pages(path, standings, standings.result.games)
 
 
-Games = tuple[Game, ...]
-
-
 def write_pages(path: str, standings: Standings, games: Games, title: str = "Match") -> None:
     """Write the first page, and those of some games; the others are not linked."""
     for place, game in enumerate(games):
         near = games[max(0, place - 1) : place] + games[place + 1 : place + 2]
         parts = _game_page(standings.result.match, game, near)
-        report_files.write(f"{path}/{_address(game)}", parts, lasting=False)
+        report_files.write(f"{path}/{base_name(game)}.html", parts, lasting=False)
     report_files.write(f"{path}/{INDEX}", _index_page(standings, games, title))
-
-
-def _address(game: Game) -> str:
-    return f"{base_name(game)}.html"
 
 
 # --- the first page ----------------------------------------------------------------------------
 
 
 def _index_page(standings: Standings, games: Sequence[Game], title: str) -> Iterator[str]:
-    result, names = standings.result, standings.result.match.players
-    facts = [
-        ("Game", result.match.rules.title),
-        ("Format", result.schedule.format),
-        ("Games", str(len(result.games))),
-        ("Sandbox", result.sandbox),
-        *((one.name, one_line(one.command)) for one in (names if len(names) <= 4 else ())),
-    ]
+    result, players = standings.result, standings.result.match.players
     body = render(
         "match/index.html",
         title=title,
-        facts=facts,
+        result=result,
+        players=[(one.name, one_line(one.command)) for one in players]
+        if len(players) <= 4
+        else [],
         failed=unplayed(result),
         comparisons=standings.comparisons,
         is_weaker=any(one.is_weaker for one in standings.comparisons),
-        standings=[_standing(row, standings.ranks[row.place]) for row in standings.ranked],
+        counts=counts,
         ranked=standings.ranked,
         ranks=standings.ranks,
         intervals=_interval_plot(standings),
         course=_course(standings) if len(standings.rows) == 2 and result.games else None,
-        games=[_game_row(result.match, game) for game in games[:_LISTED]],
+        games=games[:_LISTED],
+        link=_link,
         others=len(games) - _LISTED,
     )
     return page(title, [body], PageFrame(script=True, style=MATRIX))
 
 
-Cell = tuple[object, object]  # what it is sorted by; what it shows
-
-
-def _standing(row: Standing, rank: int) -> list[Cell]:
-    name, lost = one_line(row.player.name, 80), counts(row.lost)
-    return [
-        (rank, rank),
-        (name, name),
-        (row.points, f"{row.points:g}"),
-        (row.score.games, row.score.games),
-        *((score.points, score) for score in row.colors.values()),
-        (row.rating.elo, str(row.rating).strip()),
-        (lost, lost),
-    ]
-
-
 # --- plots -------------------------------------------------------------------------------------
 
 
-class _Plot(NamedTuple):
-    """Plot in pixels; ``words`` describe it."""
-
-    height: int
-    words: str
-    lines: list[tuple[object, ...]]  # x and y of both ends, color, width
-    texts: list[tuple[object, ...]]  # x, y, anchor, text
-    points: Sequence[tuple[str, int]] = ()
-    curve: str = ""
-    width: int = _WIDE
-
-
-def _interval_plot(standings: Standings) -> _Plot | None:
+def _interval_plot(standings: Standings) -> dict[str, object] | None:
     """Return everybody's rating as a point on its interval; None if nothing was played."""
     rows = [row for row in standings.ranked if math.isfinite(row.rating.error)]
     if not rows:
         return None
     ends = [end for row in rows for end in row.rating.interval]
     low, high = min(ends), max(ends)
-    scale, height = (_WIDE - 200) / max(1.0, high - low), _HIGH * (len(rows) + 2)
+    scale = (_WIDE - 200) / max(1.0, high - low)
 
     def across(value: float) -> str:
         return f"{180 + (value - low) * scale:.1f}"
 
     words = "; ".join(f"{row.player.name}: {str(row.rating).strip()}" for row in rows)
-    lines: list[tuple[object, ...]] = [
-        (across(0), 4, across(0), height - _HIGH, "var(--line-2)", 1)
-    ]
-    texts: list[tuple[object, ...]] = []
-    points = []
-    for place, row in enumerate(rows, 1):
-        y = _HIGH * place
-        first, last = map(across, row.rating.interval)
-        lines.append((first, y, last, y, "var(--accent)", 2))
-        points.append((across(row.rating.elo), y))
-        texts.append((170, y + 4, "end", one_line(row.player.name, 24)))
-    texts.append((across(low), height - 4, "start", f"{low:+.0f}"))
-    texts.append((across(high), height - 4, "end", f"{high:+.0f}"))
-    return _Plot(height, one_line(words, 500), lines, texts, points)
+    return {
+        "words": one_line(words, 500),
+        "rows": [
+            (one_line(row.player.name, 24), *map(across, (*row.rating.interval, row.rating.elo)))
+            for row in rows
+        ],
+        "zero": across(0),
+        "ends": [(across(low), "start", low), (across(high), "end", high)],
+    }
 
 
 def _course(standings: Standings) -> dict[str, object]:
     """Return the course of a match of two: the likelihood ratio of its test, or the lead."""
-    test = standings.result.course
+    test, bounds = standings.result.course, (0.0, 0.0)
     if test and test.llr:
-        plot = _course_plot(test.llr, test.sprt.bounds, "log-likelihood ratio")
-        return {"title": "Sequential test", "lines": sprt_lines(test), "plot": plot}
-    games = standings.result.games
-    leads = [*accumulate(one.points_of(0) - one.points_of(1) for one in games)]
-    title = f"Lead of {one_line(standings.rows[0].player.name, 40)}, in points"
-    return {"title": title, "lines": (), "plot": _course_plot(leads, (0.0, 0.0), title)}
-
-
-def _course_plot(values: Sequence[float], bounds: tuple[float, float], title: str) -> _Plot:
+        title, what, told = "Sequential test", "log-likelihood ratio", [*sprt_lines(test)]
+        values, bounds = test.llr, test.sprt.bounds
+    else:
+        games, told = standings.result.games, []
+        values = [*accumulate(one.points_of(0) - one.points_of(1) for one in games)]
+        title = what = f"Lead of {one_line(standings.rows[0].player.name, 40)}, in points"
     low, high = min(*values, *bounds, 0.0), max(*values, *bounds, 0.0)
     scale, step = 120 / max(1e-9, high - low), max(1, len(values) // _POINTS)
     shown = [0.0, *values[step - 1 :: step]]
@@ -160,48 +116,28 @@ def _course_plot(values: Sequence[float], bounds: tuple[float, float], title: st
     def up(value: float) -> str:
         return f"{140 - (value - low) * scale:.1f}"
 
-    points = (f"{40 + place * wide:.1f},{up(value)}" for place, value in enumerate(shown))
-    marks = sorted({0.0, *bounds, low, high})
-    return _Plot(
-        160,
-        f"{title}: {values[-1]:.2f} after {len(values)}",
-        [(40, up(value), _WIDE - 20, up(value), "var(--line-2)", 1) for value in marks],
-        [
-            (34, up(value), "end", f"{value:g}" if value == int(value) else f"{value:.2f}")
-            for value in marks
+    return {
+        "title": title,
+        "lines": told,
+        "words": f"{what}: {values[-1]:.2f} after {len(values)}",
+        "marks": [
+            (up(value), f"{value:g}" if value == int(value) else f"{value:.2f}")
+            for value in sorted({0.0, *bounds, low, high})
         ],
-        curve=" ".join(points),
-    )
+        "points": [(f"{40 + place * wide:.1f}", up(value)) for place, value in enumerate(shown)],
+    }
 
 
 # --- games -------------------------------------------------------------------------------------
 
 
 def _link(game: Game) -> Markup:
-    return anchor(_address(game), f"Game {game.plan.number + 1}")
-
-
-def _game_row(match: Match, game: Game) -> list[Cell]:
-    why = f"{game.reason}; an engine counts otherwise" if game.disputed else game.reason
-    return [
-        (game.plan.number, _link(game)),
-        *((name, name) for name in match.names(game, 40)),
-        (game.winner, game.result),
-        (why, why),
-        (len(game.moves), len(game.moves)),
-    ]
+    return anchor(f"{base_name(game)}.html", f"Game {game.plan.number + 1}")
 
 
 def _game_page(match: Match, game: Game, neighbours: Sequence[Game]) -> Iterator[str]:
     """Yield the page of a game; ``neighbours``: those before and after it."""
     black, white = match.names(game, 80)
-    known = (
-        ("Black", black),
-        ("White", white),
-        ("Result", game.result),
-        ("Opening", match.openings[game.plan.opening].name),
-        ("Seconds", f"Black {game.seconds[0]:.2f}, White {game.seconds[1]:.2f}"),
-    )
     body = render(
         "match/game.html",
         black=black,
@@ -209,7 +145,8 @@ def _game_page(match: Match, game: Game, neighbours: Sequence[Game]) -> Iterator
         links=[*map(_link, neighbours)],
         board=_board(match, game) if is_drawn(match) else None,
         text="" if is_drawn(match) else game.board,
-        facts=known,
+        game=game,
+        opening=match.openings[game.plan.opening].name,
         explanation=explanation(match, game),
         record=record(match, game).decode(errors="replace"),
     )

@@ -151,31 +151,23 @@ def _step(block: list[tuple[int, str]], path: str) -> Step:
         if re.search(rf"\s{_COMMENT}", text):
             what = f"found '{_COMMENT}' in {text[:_SHOWN]!r}"
             raise CaseError(f"{what}, expected comments in lines of their own", path, place)
+    text = "\n".join(text for _, text in answer)
+    said, _ = split_answer(text)
     try:
-        expected = read_expectation("\n".join(text for _, text in answer))
+        # It matches the whole answer, the status too, for those who show it.
+        expression = f"{_to_pattern(said)}\n" if said else ""
+        is_expressed = status.startswith(REASONS)
+        expression += (
+            f"= {_to_pattern(_reason_of(status))}" if is_expressed else escape_text(status)
+        )
     except PatternError as error:
         raise CaseError(str(error), path, answer[0][0]) from None
+    expected = Pattern(text, expression, negated=False, expected_fail=False)
     return Step(number, command, -1, command, first.startswith(COUNTS), expected)
 
 
-def read_expectation(text: str) -> Pattern:
-    """Return the expectation in these lines of a file; the last line is the status.
-
-    Its expression matches the whole answer, the status too, for those who show it.
-
-    Raises:
-        PatternError: an expression in it is not one.
-    """
-    answer, status = split_answer(text)
-    said = _to_pattern(answer)
-    is_expressed = status.startswith(REASONS)
-    end = f"= {_to_pattern(_reason_of(status))}" if is_expressed else escape_text(status)
-    expression = f"{said}\n{end}" if answer else end
-    return Pattern(text, expression, negated=False, expected_fail=False)
-
-
 def _to_pattern(answer: str) -> str:
-    _tester(answer)
+    _tester(answer)  # refuses what is not an expression
     return expression_of(answer) if is_expression(answer) else escape_text(answer)
 
 

@@ -11,24 +11,10 @@ import re
 from harness.errors import PatternError
 from harness.reading import regex_reader
 
-_CLASSES = {
-    "alnum": regex_reader.of(["az", "AZ", "09"]),
-    "alpha": regex_reader.of(["az", "AZ"]),
-    "blank": regex_reader.of([" ", "\t"]),
-    "cntrl": regex_reader.of(["\0\x1f", "\x7f"]),
-    "digit": regex_reader.of(["09"]),
-    "graph": regex_reader.of(["!~"]),
-    "lower": regex_reader.of(["az"]),
-    "print": regex_reader.of([" ~"]),
-    "punct": regex_reader.of(["!/", ":@", "[`", "{~"]),
-    "space": regex_reader.of([" ", "\t\r"]),
-    "upper": regex_reader.of(["AZ"]),
-    "xdigit": regex_reader.of(["09", "af", "AF"]),
-}
-_WORD = regex_reader.of(["az", "AZ", "09", "_"])
+_CLASSES = {name.lower(): one for name, one in regex_reader.POSIX.items() if name != "ASCII"}
 _SETS = {
-    "w": _WORD,
-    "W": regex_reader.complement(_WORD),
+    "w": regex_reader.WORD,
+    "W": regex_reader.complement(regex_reader.WORD),
     "s": _CLASSES["space"],
     "S": regex_reader.complement(_CLASSES["space"]),
 }
@@ -55,7 +41,7 @@ def translate_search(expression: str) -> str:
     Raises:
         PatternError: gawk refuses it, or it has a NUL.
     """
-    return _AwkParser(_CODE.sub(_encode, f"^{expression}$")).whole()
+    return _AwkParser(_CODE.sub(_encode, f"^{expression}$")).alternatives()
 
 
 def _encode(match: re.Match[str]) -> str:
@@ -74,10 +60,6 @@ class _AwkParser(regex_reader.RegexReader):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self._depth = 0
-
-    def whole(self) -> str:
-        """Read all of it."""
-        return self._alternatives()
 
     def _sequence(self) -> str:
         parts: list[str] = []
@@ -101,7 +83,7 @@ class _AwkParser(regex_reader.RegexReader):
             return self._escape()
         if sign == "(":
             self._depth += 1
-            found = self._alternatives()
+            found = self.alternatives()
             if self._next() != ")":
                 self._refuse("found a '(' that is not closed")
             self._depth -= 1
@@ -178,10 +160,10 @@ class _AwkParser(regex_reader.RegexReader):
         return ((first[0][0], last[0][0]),)
 
     def _is_class(self) -> bool:
-        return self._text[self._place : self._place + 2] in ("[:", "[=")
+        return self._text.startswith(("[:", "[="), self._place)
 
     def _is_range(self) -> bool:
-        return self._peek() == "-" and self._text[self._place + 1 : self._place + 2] != "]"
+        return self._peek() == "-" and self._raw(1) != "]"
 
     def _element(self) -> regex_reader.Ranges:
         """Read a character, ``[:class:]``, ``[.a.]`` or ``[=a=]``."""
@@ -192,7 +174,7 @@ class _AwkParser(regex_reader.RegexReader):
             if named[1] != ":" and len(named[2]) == 1:
                 return regex_reader.of([named[2]])
             self._refuse(f"found {named[0]!r} in a set, which is not a class of characters")
-        if self._text[self._place : self._place + 2] in ("[:", "[.", "[="):
+        if self._text.startswith(("[:", "[.", "[="), self._place):
             self._refuse("found a '[' that is not closed")
         character = self._next()
         if character == "\\":

@@ -26,6 +26,7 @@ _COMMON = re.compile(
 )
 _ANY_CASE, _ASCII, _BOTH = "(?i)", "(?a)", "(?ai)"
 _PLAIN = re.compile(r"(?:[^\\^$.*+?{}\[\]()|]|\\[^\w\s]|\\n)*", re.ASCII)  # a single text
+_ESCAPED = re.compile(r"\\(.)")
 _NEGATED = re.compile(r"(\(\?ai?\))?\(\?!\(\?:(.*)\)\\Z\)\.\*")  # as _for_python() writes it
 _PYTHON_ONLY = re.compile(r"\(\?P|\(\?\(|\\[AZ]|(?<!\\)(?<!\[)\^|(?<!\\)\$")
 
@@ -70,7 +71,9 @@ def _answer(pattern: Pattern) -> Iterator[str]:
         raise _CannotError(
             f"found an expectation that ends in {found}, expected a test that passes"
         )
-    texts = _texts(pattern.expression)
+    texts = plain_texts(pattern.expression)
+    if _PLAIN.fullmatch(pattern.expression):  # with line ends in it
+        texts = (_ESCAPED.sub(lambda one: "\n" if one[1] == "n" else one[1], pattern.expression),)
     illegal = [text for text in texts if text.startswith(_ILLEGAL)]
     if illegal and (len(texts) > 1 or pattern.negated or "\n" in illegal[0]):
         raise _CannotError("found a choice with an illegal move in it, expected this answer alone")
@@ -85,13 +88,6 @@ def _answer(pattern: Pattern) -> Iterator[str]:
         yield from (*_literal(texts[0]), DONE)
     else:
         yield from (f"{answer_files.EXPRESSION}{_for_python(pattern)}", DONE)
-
-
-def _texts(expression: str) -> tuple[str, ...]:
-    """Return the texts if an expression is a choice of texts, else ()."""
-    if _PLAIN.fullmatch(expression):
-        return (re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], expression),)
-    return plain_texts(expression)
 
 
 def _literal(text: str) -> list[str]:

@@ -64,8 +64,7 @@ class Dialect:
         """
         if expected is None:
             return Verdict.PASSED if reply.ok else Verdict.FAILED
-        passes = reply.ok and _matches(pattern.matcher, expected, reply.text)
-        return _verdict(passes, expected)
+        return _verdict(expected, reply.ok and _matches(pattern.matcher, expected, reply.text))
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """Return the outcomes of a whole file as they are to be reported."""
@@ -134,15 +133,14 @@ class GnuGo(Dialect):
         assert expected is not None  # settle() gave every test one
         if expected.ignored:
             return Verdict.IGNORED
-        passes = _matches(pattern.searcher, expected, _first_line(reply))
-        return _verdict(passes, expected)
+        return _verdict(expected, _matches(pattern.searcher, expected, _first_line(reply)))
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """The last reply with an id is that of all its tests, and its first line is all of it."""
         last = {
-            steps[outcome.step].id: outcome._replace(reply=_shorten(outcome.reply))
+            steps[outcome.step].id: outcome._replace(reply=reply._replace(text=_first_line(reply)))
             for outcome in outcomes
-            if outcome.reply
+            if (reply := outcome.reply)
         }
         return [
             last[steps[outcome.step].id]._replace(step=outcome.step) if outcome.reply else outcome
@@ -166,17 +164,9 @@ def find_dialect(name: str) -> Dialect:
         raise UsageError(f"unknown dialect {name!r}; there are {known}") from None
 
 
-# regress.awk takes the id and the blanks after it off the first line, and nothing off its end.
-_STATUS_AND_ID = r"[=?][0-9]* *"
-
-
 def _first_line(reply: Reply) -> str:
-    return re.sub(_STATUS_AND_ID, "", reply.raw.partition("\n")[0], count=1)
-
-
-def _shorten(reply: Reply) -> Reply:
-    """Return the reply with the text that was judged."""
-    return reply._replace(text=_first_line(reply))
+    # regress.awk takes the id and the blanks after it off the first line, nothing off its end.
+    return re.sub("[=?][0-9]* *", "", reply.raw.partition("\n")[0], count=1)
 
 
 def _matches(
@@ -185,7 +175,7 @@ def _matches(
     return bool(tester(expected.expression)(text)) is not expected.negated
 
 
-def _verdict(passes: bool, expected: Pattern) -> Verdict:
+def _verdict(expected: Pattern, passes: bool) -> Verdict:
     if expected.expected_fail:
         return Verdict.UNEXPECTED_PASS if passes else Verdict.EXPECTED_FAIL
     return Verdict.PASSED if passes else Verdict.FAILED

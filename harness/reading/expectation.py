@@ -74,9 +74,7 @@ def in_a_sentence(pattern: Pattern | None) -> str:
 
 def is_literal(pattern: Pattern | None) -> bool:
     """Whether an expectation is met by one text alone, so that its expression tells no more."""
-    if pattern is None:
-        return True
-    return len(plain_texts(pattern.expression)) == 1
+    return pattern is None or len(plain_texts(pattern.expression)) == 1
 
 
 def put_in_words(pattern: Pattern, answer: str = "") -> ExpectationInWords:
@@ -248,7 +246,6 @@ def _repeat(value: tuple[int, int, Any]) -> _Words:
     return _Words(texts[:_MOST], all(one.complete for one in found) and len(texts) <= _MOST)
 
 
-_NOTHING = _Words([""])  # of what matches a place; whether it does is seen at the end
 _KINDS: dict[Any, Callable[[Any], _Words]] = {
     ops.LITERAL: lambda code: _Words([chr(code)]),
     ops.ANY: lambda _: _Words(["."]),  # one without a backslash is meant to be one, as in 0.5
@@ -256,12 +253,9 @@ _KINDS: dict[Any, Callable[[Any], _Words]] = {
     ops.BRANCH: _branch,
     ops.SUBPATTERN: lambda value: _sequence(value[3]),
     ops.ATOMIC_GROUP: _sequence,
-    ops.MAX_REPEAT: _repeat,
-    ops.MIN_REPEAT: _repeat,
-    ops.POSSESSIVE_REPEAT: _repeat,
-    ops.AT: lambda _: _NOTHING,
-    ops.ASSERT: lambda _: _NOTHING,
-    ops.ASSERT_NOT: lambda _: _NOTHING,
+    **dict.fromkeys((ops.MAX_REPEAT, ops.MIN_REPEAT, ops.POSSESSIVE_REPEAT), _repeat),
+    # What matches a place; whether it does is seen at the end.
+    **dict.fromkeys((ops.AT, ops.ASSERT, ops.ASSERT_NOT), lambda _: _Words([""])),
 }
 
 
@@ -336,23 +330,17 @@ def _find_fixed_part(
     return f"an answer that {_VERBS[is_open]}", " or ".join(texts)
 
 
-_PLAIN_KINDS = (ops.LITERAL, ops.IN)
+_PLAIN_KINDS: dict[Any, Callable[[Any], bool]] = {
+    ops.LITERAL: lambda _: True,
+    ops.IN: lambda _: True,
+    ops.BRANCH: lambda value: all(map(_is_plain, value[1])),
+    ops.SUBPATTERN: lambda value: _is_plain(value[3]),
+}
 
 
 def _is_plain(nodes: Iterable[tuple[Any, Any]]) -> bool:
     """Whether nodes are characters and choices of them, and ask for nothing around them."""
-    for kind, value in nodes:
-        if kind is ops.BRANCH:
-            inner = [node for way in value[1] for node in way]
-        elif kind is ops.SUBPATTERN:
-            inner = value[3]
-        elif kind in _PLAIN_KINDS:
-            continue
-        else:
-            return False
-        if not _is_plain(inner):
-            return False
-    return True
+    return all(kind in _PLAIN_KINDS and _PLAIN_KINDS[kind](value) for kind, value in nodes)
 
 
 def _is_anything(node: tuple[Any, Any]) -> bool:

@@ -11,6 +11,7 @@ Source: the documentation of ``java.util.regex.Pattern``, Java SE 17, and its an
 expressions (``tests/harness/test_java_regex.py``).
 """
 
+import re
 from collections.abc import Callable
 
 from harness.reading import regex_reader
@@ -18,39 +19,17 @@ from harness.reading.regex_reader import Ranges, RegexReader
 from harness.typed import NamedTuple
 
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
-_DIGIT, _SPACE = regex_reader.of(["09"]), regex_reader.of([" ", "\t\r"])
-_WORD = regex_reader.of(["az", "AZ", "09", "_"])
-_HORIZONTAL = regex_reader.of([*" \t\xa0\u1680\u180e\u202f\u205f\u3000", "\u2000\u200a"])
-_VERTICAL = regex_reader.of(["\n\r", *"\x85\u2028\u2029"])
-_CLASSES = {"d": _DIGIT, "s": _SPACE, "w": _WORD, "h": _HORIZONTAL, "v": _VERTICAL}
+_CLASSES = {
+    "d": regex_reader.POSIX["Digit"],
+    "s": regex_reader.POSIX["Space"],
+    "w": regex_reader.WORD,
+    "h": regex_reader.of([*" \t\xa0\u1680\u180e\u202f\u205f\u3000", "\u2000\u200a"]),
+    "v": regex_reader.of(["\n\r", *"\x85\u2028\u2029"]),
+}
 _CONTROLS = {"a": "\a", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-# \p{...}: the POSIX classes, of ASCII only.
-_PROPERTIES = {
-    "Lower": regex_reader.of(["az"]),
-    "Upper": regex_reader.of(["AZ"]),
-    "ASCII": regex_reader.of(["\0\x7f"]),
-    "Alpha": regex_reader.of(["az", "AZ"]),
-    "Digit": _DIGIT,
-    "Alnum": regex_reader.of(["az", "AZ", "09"]),
-    "Punct": regex_reader.of(["!/", ":@", "[`", "{~"]),
-    "Graph": regex_reader.of(["!~"]),
-    "Print": regex_reader.of([" ~"]),
-    "Blank": regex_reader.of([" ", "\t"]),
-    "Cntrl": regex_reader.of(["\0\x1f", "\x7f"]),
-    "XDigit": regex_reader.of(["09", "af", "AF"]),
-    "Space": _SPACE,
-}
 # Unicode's categories, each beside the letter that means all of its kind.
-_KINDS = {
-    "L": "ultmo",
-    "M": "nec",
-    "N": "dlo",
-    "Z": "slp",
-    "C": "cfo",
-    "P": "dsecoif",
-    "S": "mcko",
-}
-_CATEGORIES = {kind + more for kind, others in _KINDS.items() for more in ("", *others)}
+_KINDS = ("Lultmo", "Mnec", "Ndlo", "Zslp", "Ccfo", "Pdsecoif", "Smcko")
+_CATEGORIES = {kind[0] + more for kind in _KINDS for more in ("", *kind[1:])}
 
 _END = r"(?:\Z|(?=[\r\x85\u2028\u2029])|(?<!\r)(?=\n))"
 _LAST_END = r"(?:\Z|(?=[\r\x85\u2028\u2029]\Z)|(?=\r\n\Z)|(?<!\r)(?=\n\Z))"
@@ -66,12 +45,17 @@ _ANCHORS = {  # (sign, MULTILINE, UNIX_LINES)
     ("$", True, False): _END,
     ("$", True, True): r"(?=\n|\Z)",
 }
-_FLAGS = "imsdxu"
+# Blanks and comments under (?x), by UNIX_LINES.
+_BLANKS = {
+    False: r"(?:[ \t\n\v\f\r]|#[^\n\r\x85\u2028\u2029]*)*",
+    True: r"(?:[ \t\n\v\f\r]|#[^\n]*)*",
+}
+_QUOTED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\.", re.DOTALL)
 _LONGEST_COUNT = 9  # digits; Python and Java both stop soon after
 
 
 class Flags(NamedTuple):
-    """Flags that ``(?imsdx)`` switches."""
+    """Flags that ``(?imsdxu)`` switches."""
 
     ignore_case: bool = False
     multiline: bool = True
@@ -80,9 +64,8 @@ class Flags(NamedTuple):
     comments: bool = False
     unicode_case: bool = False
 
-    def switch(self, letter: str, on: bool) -> "Flags":
-        """Return the flags with one of them on or off."""
-        return Flags(*(on if letter == _FLAGS[i] else old for i, old in enumerate(self)))
+
+_FLAGS = dict(zip("imsdxu", Flags._fields, strict=True))
 
 
 def in_python(expression: str, non_ascii: str = "") -> str:
@@ -95,7 +78,11 @@ def in_python(expression: str, non_ascii: str = "") -> str:
     Raises:
         PatternError: Java refuses it, or Python has nothing for it.
     """
-    return _JavaParser(_without_quotes(expression), non_ascii).whole()
+    # Quotes come first of all, in sets too.
+    plain = _QUOTED.sub(
+        lambda one: one[0] if one[1] is None else _escape_quoted(one[1]), expression
+    )
+    return _JavaParser(plain, non_ascii).whole()
 
 
 def depends_on_script(expression: str) -> bool:
@@ -103,30 +90,10 @@ def depends_on_script(expression: str) -> bool:
     return any(escape in expression for escape in (r"\b", r"\B", r"\p", r"\P"))
 
 
-def _without_quotes(expression: str) -> str:
-    r"""Return the expression with what stands between ``\Q`` and ``\E`` escaped instead.
-
-    Java does this first of all, in sets too.
-    """
-    found, place, quoted = [], 0, False
-    while place < len(expression):
-        two = expression[place : place + 2]
-        if two == ("\\E" if quoted else "\\Q"):
-            quoted, place = not quoted, place + 2
-        elif quoted:
-            found.append(_quote(two[0]))
-            place += 1
-        else:
-            step = 2 if two[0] == "\\" else 1
-            found.append(expression[place : place + step])
-            place += step
-    return "".join(found)
-
-
-def _quote(character: str) -> str:
-    if character.isdigit() and character.isascii():
-        return f"\\x3{character}"  # or it might continue with a reference before it
-    return character if character.isalpha() or not character.isascii() else f"\\{character}"
+def _escape_quoted(text: str) -> str:
+    # A digit as it stands might continue a reference before it.
+    text = re.sub(r"[\0-/:-@\[-`{-\x7f]", r"\\\g<0>", text)
+    return re.sub("[0-9]", r"\\x3\g<0>", text)
 
 
 class _JavaParser(RegexReader):
@@ -136,7 +103,7 @@ class _JavaParser(RegexReader):
         super().__init__(text)
         self._flags = Flags()
         self._beyond = non_ascii
-        self._groups: list[str] = []  # the names of those that have begun, "" for none
+        self._groups = 0  # that have begun
         self._closed: set[int] = set()  # those that have ended
         self._looped: set[int] = set()  # those within something that is repeated
         self._named: dict[str, int] = {}
@@ -145,13 +112,12 @@ class _JavaParser(RegexReader):
         self._early_looped: set[int] = set()
 
     def whole(self) -> str:
-        """Read all of it."""
-        found = self._alternatives()
+        found = self.alternatives()
         if self._place < len(self._text):
             self._refuse("found a ')' without a '('")
         if any(number in self._looped for number in self._references):
             self._refuse("it refers to a group that is repeated, which Python may take otherwise")
-        if any(number <= len(self._groups) for number in self._early_looped):
+        if any(number <= self._groups for number in self._early_looped):
             self._refuse("it refers to a group before the group's end, and is repeated")
         return found
 
@@ -159,17 +125,8 @@ class _JavaParser(RegexReader):
 
     def _skip(self) -> None:
         """Under ``(?x)`` go past blanks and comments."""
-        while self._flags.comments and self._place < len(self._text):
-            character = self._text[self._place]
-            if character == "#":
-                while self._place < len(self._text) and self._text[self._place] not in (
-                    "\n" if self._flags.unix_lines else _LINE_ENDS
-                ):
-                    self._place += 1
-            elif character in " \t\n\x0b\f\r":
-                self._place += 1
-            else:
-                return
+        if self._flags.comments:
+            self._run(_BLANKS[self._flags.unix_lines])
 
     def _peek(self) -> str:
         self._skip()
@@ -182,14 +139,14 @@ class _JavaParser(RegexReader):
         while (character := self._peek()) not in ("", "|", ")"):
             if character in "?*+":
                 self._refuse(f"found {character!r} with nothing before it to repeat")
-            before, early = len(self._groups), len(self._early)
+            before, early = self._groups, len(self._early)
             atom = self._atom(character)
             if atom is None:
                 continue  # flags
             signs = self._repetition()
             if signs:
                 self._early_looped |= set(self._early[early:])
-                self._looped |= set(range(before + 1, len(self._groups) + 1))
+                self._looped |= set(range(before + 1, self._groups + 1))
                 atom = f"(?:{atom}){signs}"
             parts.append(atom)
         return "".join(parts)
@@ -198,25 +155,22 @@ class _JavaParser(RegexReader):
         if character == "{":
             return ""  # with a repetition behind it: Java repeats nothing at all
         self._place += 1
-        readers: dict[str, Callable[[], str | None]] = {
-            "(": self._group,
-            "[": lambda: regex_reader.in_python(self._set()),
-            "\\": self._escape,
-            ".": lambda: regex_reader.in_python(self._any()),
-            "^": lambda: self._anchor("^"),
-            "$": lambda: self._anchor("$"),
-        }
-        return readers.get(character, lambda: self._literal(character))()
-
-    def _anchor(self, sign: str) -> str:
-        return _ANCHORS[sign, self._flags.multiline, self._flags.unix_lines]
-
-    def _any(self) -> Ranges:
-        ends = "\n" if self._flags.unix_lines else _LINE_ENDS
-        dotall = self._flags.dotall
-        return (
-            regex_reader.EVERYTHING if dotall else regex_reader.complement(regex_reader.of(ends))
-        )
+        if character == "(":
+            return self._group()
+        if character == "\\":
+            return self._escape()
+        if character in "^$":
+            return _ANCHORS[character, self._flags.multiline, self._flags.unix_lines]
+        if character not in ".[":
+            return self._literal(character)
+        if character == "[":
+            members = self._set()
+        elif self._flags.dotall:
+            members = regex_reader.EVERYTHING
+        else:
+            ends = "\n" if self._flags.unix_lines else _LINE_ENDS
+            members = regex_reader.complement(regex_reader.of(ends))
+        return regex_reader.in_python(members)
 
     def _literal(self, character: str) -> str:
         if 0xD800 <= ord(character) < 0xDC00:
@@ -255,10 +209,7 @@ class _JavaParser(RegexReader):
         return sign
 
     def _number(self) -> str:
-        start = self._place
-        while (digit := self._raw()) and digit in "0123456789":
-            self._place += 1
-        found = self._text[start : self._place]
+        found = self._run("[0-9]*")
         if len(found) > _LONGEST_COUNT:
             self._refuse(f"found a repetition of {found[:12]}…, which is too many")
         return found
@@ -279,27 +230,24 @@ class _JavaParser(RegexReader):
         return self._read_flags(outer)
 
     def _read_capturing(self, opening: str, outer: Flags) -> str:
-        self._groups.append(opening)
-        number = len(self._groups)
+        self._groups += 1
+        number = self._groups
         found = self._read_group(opening, outer)
         self._closed.add(number)
         return found
 
     def _name(self) -> str:
-        start = self._place
-        while (letter := self._raw()).isalnum() and letter.isascii():
-            self._place += 1
-        name = self._text[start : self._place]
+        name = self._run("[0-9A-Za-z]*")
         if not name[:1].isalpha() or not self._takes(">"):
             self._refuse("found '(?<' without '=', '!' or a name in '<...>' of letters and digits")
         if name in self._named:
             self._refuse(f"found a second group with the name {name!r}")
-        self._named[name] = len(self._groups) + 1
+        self._named[name] = self._groups + 1
         return name
 
     def _read_group(self, opening: str, outer: Flags) -> str:
-        before, references = len(self._groups), len(self._references) + len(self._early)
-        found = self._alternatives()
+        before, references = self._groups, len(self._references) + len(self._early)
+        found = self.alternatives()
         if self._peek() != ")":
             self._refuse("found a '(' that is not closed")
         if opening in ("(?<=", "(?<!") and len(self._references) + len(self._early) > references:
@@ -307,7 +255,7 @@ class _JavaParser(RegexReader):
         self._place += 1
         self._flags = outer
         if opening in ("(?!", "(?<!", "(?=", "(?<=", "(?>"):
-            self._looped |= set(range(before + 1, len(self._groups) + 1))
+            self._looped |= set(range(before + 1, self._groups + 1))
         return f"{opening}{found})"
 
     def _read_flags(self, outer: Flags) -> str | None:
@@ -317,7 +265,7 @@ class _JavaParser(RegexReader):
             if letter == "-":
                 on = False
             else:
-                self._flags = self._flags.switch(letter, on)
+                self._flags = self._flags._replace(**{_FLAGS[letter]: on})
         if letter and letter in "Uc":
             self._refuse(f"the flag {letter!r} has no counterpart here")
         self._place += 1
@@ -330,17 +278,12 @@ class _JavaParser(RegexReader):
     # --- escapes
 
     def _escape(self) -> str:
-        letter = self._raw()
-        if letter and letter in "123456789":
-            number = int(self._next(1))
-            while self._raw() in tuple("0123456789"):
-                longer = number * 10 + int(self._raw())
-                if longer > len(self._groups):
-                    break
-                number = longer
-                self._place += 1
-            return self._refers_to(number)
-        self._place += 1
+        if number := self._run("[1-9][0-9]{0,8}"):
+            while len(number) > 1 and int(number) > self._groups:
+                number = number[:-1]
+                self._place -= 1
+            return self._refers_to(int(number))
+        letter = self._next(1)
         if letter == "b" and self._raw() == "{":
             self._refuse(r"\b{g} has no counterpart here")
         fixed: dict[str, Callable[[], str]] = {
@@ -350,16 +293,14 @@ class _JavaParser(RegexReader):
             "Z": lambda: _ANCHORS["$", False, self._flags.unix_lines],
             "b": lambda: _boundary(self._beyond),
             "B": lambda: f"(?!{_boundary(self._beyond)})",
-            "R": lambda: rf"(?:\r\n|{regex_reader.in_python(_VERTICAL)})",
+            "R": lambda: rf"(?:\r\n|{regex_reader.in_python(_CLASSES['v'])})",
         }
         if letter in fixed:
             return fixed[letter]()
         if letter == "k":
-            end = self._text.find(">", self._place)
-            name = self._text[self._place + 1 : end] if self._raw() == "<" and end > 0 else ""
+            name = self._run("<[^>]*>")[1:-1]
             if name not in self._named:
                 self._refuse(f"'\\k' refers to {name!r}, and no group before it has that name")
-            self._place = end + 1
             return self._refers_to(self._named[name])
         found = self._read_escaped_set(letter)
         if found is not None:
@@ -375,17 +316,12 @@ class _JavaParser(RegexReader):
 
     def _property(self) -> Ranges:
         """Read ``{Alpha}``, ``{Lu}``, ``{IsLu}`` or ``L``."""
-        end = self._text.find("}", self._place)
-        if self._raw() != "{":
-            name = self._next(1)
-        else:
-            name = self._text[self._place + 1 : max(end, 0)]
-            self._place = end + 1
-        if name in _PROPERTIES:
-            return self._apply_case(_PROPERTIES[name])
+        name = self._in_braces() if self._raw() == "{" else self._next(1)
+        if name in regex_reader.POSIX:
+            return self._apply_case(regex_reader.POSIX[name])
         category = name.removeprefix("Is")
         if category not in _CATEGORIES:
-            self._refuse(f"'\\p' knows a category such as Lu, and {', '.join(_PROPERTIES)}")
+            self._refuse(f"'\\p' knows a category such as Lu, and {', '.join(regex_reader.POSIX)}")
         import unicodedata
 
         cases = ("Lu", "Ll", "Lt")
@@ -410,19 +346,14 @@ class _JavaParser(RegexReader):
 
     def _octal(self) -> int:
         """Read one to three digits; three only if the first is at most 3."""
-        digits = ""
-        while len(digits) < (3 if digits[:1] <= "3" else 2) and self._raw() in tuple("01234567"):
-            digits += self._raw()
-            self._place += 1
+        digits = self._run("[0-3]?[0-7]{1,2}")
         if not digits:
             self._refuse("'\\0' is not followed by an octal digit")
         return int(digits, 8)
 
     def _hexadecimal(self) -> int:
         if self._raw() == "{":
-            end = self._text.find("}", self._place)
-            code = self._from_hex(self._text[self._place + 1 : max(end, 0)])
-            self._place = end + 1
+            code = self._from_hex(self._in_braces())
             if code > regex_reader.LAST:
                 self._refuse(f"the code point {code:X} is greater than 10FFFF")
             return self._whole(code)
@@ -442,9 +373,12 @@ class _JavaParser(RegexReader):
         return code
 
     def _from_hex(self, digits: str) -> int:
-        if not digits or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
+        if not re.fullmatch("[0-9a-fA-F]+", digits):
             self._refuse("found '\\x' or '\\u' without its hexadecimal digits")
         return int(digits, 16) if len(digits.lstrip("0")) <= 6 else regex_reader.LAST + 1
+
+    def _in_braces(self) -> str:
+        return self._run(r"\{[^}]*\}")[1:-1]
 
     def _control(self) -> int:
         r"""Return what ``\cA`` means: any character, with one bit changed."""
@@ -494,17 +428,12 @@ class _JavaParser(RegexReader):
         self._place += 1
         if character == "[":
             return self._set()
-        if character == "\\":
-            letter = self._next(1)
-            known = (
-                None if letter == "v" and self._raw() == "-" else self._read_escaped_set(letter)
-            )
-            if known is not None:
-                return known
-            first = self._member_code(letter)
-        else:
-            first = ord(character)
-        return self._range(first)
+        if character != "\\":
+            return self._range(ord(character))
+        letter = self._next(1)
+        is_code = letter == "v" and self._raw() == "-"
+        known = None if is_code else self._read_escaped_set(letter)
+        return self._range(self._member_code(letter)) if known is None else known
 
     def _member_code(self, letter: str) -> int:
         return 0x0B if letter == "v" else self._character(letter)
@@ -533,7 +462,7 @@ def _boundary(non_ascii: str) -> str:
 
     kinds = {one: unicodedata.category(one) for one in non_ascii}
     words = regex_reader.of(one for one, kind in kinds.items() if kind[0] == "L" or kind == "Nd")
-    letter = regex_reader.in_python(regex_reader.union(_WORD, words))
+    letter = regex_reader.in_python(regex_reader.union(regex_reader.WORD, words))
     accent = regex_reader.in_python(
         regex_reader.of(one for one, kind in kinds.items() if kind == "Mn")
     )

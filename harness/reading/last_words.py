@@ -7,7 +7,7 @@ outermost file, which is the program itself. (The course folder's packages lie b
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from posixpath import normpath
 
 from harness.text import one_line
@@ -145,12 +145,8 @@ def _innermost(chain: Sequence[Sequence[_TraceFrame]]) -> tuple[str, _TraceFrame
 
 def _error(block: Sequence[str]) -> str:
     """Return the error below the frames; of a long one the beginning and the end."""
-    told = [line for line in block[1:] if line[:1].strip()]
-    if any(line in _CHAINS for line in told):
-        told = told[: next(index for index, line in enumerate(told) if line in _CHAINS)]
-    if not told:
-        return ""
-    first, *more = told
+    words = (line for line in block[1:] if line[:1].strip())
+    first, *more = [*takewhile(lambda line: line not in _CHAINS, words)] or [""]
     if first.endswith(":") and more:
         first = f"{first} {more.pop(0)}"
     return f"{first} … {more[-1]}" if more else first

@@ -1,4 +1,4 @@
-"""Processes that match regular expressions, and the most time that an expression may take."""
+"""The most steps that a regular expression may take, and processes that match those with more."""
 
 import atexit
 import contextlib
@@ -58,32 +58,21 @@ class Bound:
         return False
 
 
-@lru_cache(1024)
-def find_bound(expression: str, flags: int, *, is_search: bool) -> Bound:
-    """Return the bound of an expression, the same each time: it remembers what was worked out."""
-    return Bound(expression, flags, is_search=is_search)
+find_bound = lru_cache(1024)(Bound)  # the same each time: it remembers what was worked out
 
 
 def _sequence(nodes: Nodes, length: int) -> Effort:
     """Return the effort of parts one after the other: the second is tried after each way."""
     ways, steps = 1, 1
     for kind, value in nodes:
-        own = _node(kind, value, length)
+        own = _KINDS[kind](value, length) if kind in _KINDS else Effort(1, 1)
         steps = min(steps + ways * own.steps, MOST + 1)
         ways = min(ways * own.ways, MOST + 1)
     return Effort(ways, steps)
 
 
-def _node(kind: Any, value: Any, length: int) -> Effort:
-    reader = _KINDS.get(kind)
-    return reader(value, length) if reader else _ONE
-
-
-def _branch(value: tuple[Any, list[Nodes]], length: int) -> Effort:
-    return _either([_sequence(one, length) for one in value[1]])
-
-
-def _either(choices: list[Effort]) -> Effort:
+def _either(nodes: Iterable[Nodes | None], length: int) -> Effort:
+    choices = [_sequence(one or (), length) for one in nodes]
     return Effort(sum(one.ways for one in choices), sum(one.steps + 1 for one in choices))
 
 
@@ -109,9 +98,8 @@ def _within(effort: Effort) -> Effort:
     return Effort(1, effort.steps)
 
 
-_ONE = Effort(1, 1)
 _KINDS: dict[Any, Callable[[Any, int], Effort]] = {
-    ops.BRANCH: _branch,
+    ops.BRANCH: lambda value, length: _either(value[1], length),
     ops.IN: lambda value, _: Effort(1, len(value)),
     ops.SUBPATTERN: lambda value, length: _sequence(value[3], length),
     ops.MAX_REPEAT: _repeat,
@@ -121,9 +109,7 @@ _KINDS: dict[Any, Callable[[Any, int], Effort]] = {
     ops.ASSERT: lambda value, length: _within(_sequence(value[1], length)),
     ops.ASSERT_NOT: lambda value, length: _within(_sequence(value[1], length)),
     ops.GROUPREF: lambda _, length: Effort(1, length + 1),
-    ops.GROUPREF_EXISTS: lambda value, length: _either(
-        [_sequence(one or (), length) for one in value[1:]]
-    ),
+    ops.GROUPREF_EXISTS: lambda value, length: _either(value[1:], length),
 }
 
 

@@ -3,11 +3,11 @@
 ``(a+)+b`` has two ways to match every further ``a`` of a text without a ``b``. Which texts are
 too much for which expression cannot be told beforehand, and the text is an untrusted program's.
 
-What takes few steps for certain (:mod:`harness.reading.matchers`) is matched here. All else is
-matched by a process of its own (:mod:`harness.reading.matchers`), which the kernel ends when it
-has computed for too long. The engine is that of :mod:`re` in both, and so are verdicts,
-look-around and back-references. The limit counts what the process computes, not what the clock
-shows: however busy the machine, no verdict depends on it.
+What takes few steps for certain is matched here. All else is matched by a process of its own,
+which the kernel ends when it has computed for too long: see :mod:`harness.reading.matchers`. The
+engine is that of :mod:`re` in both, and so are verdicts, look-around and back-references. The
+limit counts what the process computes, not what the clock shows: however busy the machine, no
+verdict depends on it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from harness.text import BLANKS
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    import re
     from typing import Literal
 
     How = Literal["fullmatch", "search"]

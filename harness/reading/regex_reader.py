@@ -1,11 +1,11 @@
-"""Base of the readers of Java's and of awk's expressions: a text, and sets of characters."""
+"""Sets of characters, and the base of the readers of Java's and of awk's expressions."""
 
+import re
 from collections.abc import Iterable
 
 from harness.errors import PatternError
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from typing import NoReturn
 
@@ -49,11 +49,10 @@ def intersection(ranges: Ranges, other: Ranges) -> Ranges:
 
 def of_either_case(ranges: Ranges) -> Ranges:
     """Return the set with the other case of each ASCII letter in it."""
-    small = intersection(ranges, of(["az"]))
-    large = intersection(ranges, of(["AZ"]))
+    small, large = intersection(ranges, of(["az"])), intersection(ranges, of(["AZ"]))
     moved = [(first - 32, last - 32) for first, last in small]
     moved += [(first + 32, last + 32) for first, last in large]
-    return union(ranges, tuple(sorted(moved)))
+    return of([*ranges, *moved])
 
 
 def in_python(ranges: Ranges) -> str:
@@ -84,7 +83,23 @@ def escape_character(code: int) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-# --- What the readers of Java's and of awk's expressions share: a text, read from left to right --
+WORD = of(["az", "AZ", "09", "_"])
+# The classes of POSIX, as Java calls them: of ASCII only.
+POSIX = {
+    "Lower": of(["az"]),
+    "Upper": of(["AZ"]),
+    "ASCII": of(["\0\x7f"]),
+    "Alpha": of(["az", "AZ"]),
+    "Digit": of(["09"]),
+    "Alnum": of(["az", "AZ", "09"]),
+    "Punct": of(["!/", ":@", "[`", "{~"]),
+    "Graph": of(["!~"]),
+    "Print": of([" ~"]),
+    "Blank": of([" ", "\t"]),
+    "Cntrl": of(["\0\x1f", "\x7f"]),
+    "XDigit": of(["09", "af", "AF"]),
+    "Space": of([" ", "\t\r"]),
+}
 
 
 class RegexReader:
@@ -118,7 +133,13 @@ class RegexReader:
         self._place += len(text)
         return True
 
-    def _alternatives(self) -> str:
+    def _run(self, pattern: str) -> str:
+        """Go past what an expression of Python's matches here, and return it."""
+        found = re.compile(pattern).match(self._text, self._place)
+        self._place = found.end() if found else self._place
+        return found[0] if found else ""
+
+    def alternatives(self) -> str:
         """Read what stands between ``|``; return it in Python's notation."""
         found = [self._sequence()]
         while self._peek() == "|":

@@ -1,4 +1,4 @@
-"""TEST arguments: case files, folders of them, and ``@suites``."""
+"""What a command line names: case files, folders of them, ``@suites``, and some of their tests."""
 
 from __future__ import annotations
 
@@ -16,11 +16,6 @@ from harness.reading.dialect import find_dialect
 from harness.records import ANSWERS_FILE, CaseFile
 from harness.text import BLANKS
 from harness.typed import NamedTuple
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import NoReturn
 
 SUFFIXES = (".gtp", ".tst")
 _NO_CASES = "readme"  # what the name of a text begins with that explains case files
@@ -93,7 +88,7 @@ def expand(
         CaseError: a suite contains itself; or what ``refuse`` raises.
     """
 
-    def raise_(error: CaseError) -> NoReturn:
+    def raise_(error: CaseError) -> None:
         raise error
 
     is_case = partial(is_case_in_folder, has_answers=has_answers)
@@ -135,37 +130,23 @@ def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -
         raise CaseError(f"the suite contains itself: {circle}", path)
     for name in names:
         if name and not name.startswith("#"):
-            place = _locate(name, os.path.dirname(path))
-            yield from _expand(place, (*outer, own), refuse, is_case)
-
-
-def _locate(name: str, folder: str) -> str:
-    mark = "@" if name.startswith("@") else ""
-    path = name.removeprefix("@")
-    beside = join_path(folder, path)
-    # (Not pathlib's exists(), which raises for a name that is too long.)
-    is_there = _is_suite if mark else os.path.exists
-    return mark + (path if is_there(path) or not is_there(beside) else beside)
+            mark = "@" if name.startswith("@") else ""
+            here = name.removeprefix("@")
+            beside = join_path(os.path.dirname(path), here)
+            # (Not pathlib's exists(), which raises for a name that is too long.)
+            is_there = _is_suite if mark else os.path.exists
+            place = here if is_there(here) or not is_there(beside) else beside
+            yield from _expand(f"{mark}{place}", (*outer, own), refuse, is_case)
 
 
 def _folder(path: str, refuse: Refuse, is_case: IsCase) -> list[str]:
+    """Return the case files within a folder; links to folders come after all other folders."""
     errors: list[CaseError] = []
-    found = sorted(filter(is_case, _walk(path, errors)))
-    if not found and not errors:
-        expected = " or ".join("*" + suffix for suffix in SUFFIXES)
-        errors = [CaseError(f"found no case files in this folder, expected {expected}", path)]
-    for error in errors:
-        refuse(error)
-    return found
-
-
-def _walk(path: str, errors: list[CaseError]) -> Iterator[str]:
-    """Yield the files within a folder; links to folders come after all other folders."""
 
     def note(error: OSError) -> None:
         errors.append(CaseError(f"the folder cannot be read: {error.strerror}", error.filename))
 
-    waiting, seen = [path], set()
+    waiting, seen, found = [path], set(), list[str]()
     while waiting:
         for folder, subfolders, files in os.walk(waiting.pop(0), onerror=note):
             status = os.stat(folder)
@@ -175,19 +156,25 @@ def _walk(path: str, errors: list[CaseError]) -> Iterator[str]:
             waiting += filter(os.path.islink, links)
             subfolders[:] = shown
             if own not in seen:
-                yield from (os.path.join(folder, name) for name in filter(_is_shown, files))
+                named = (os.path.join(folder, name) for name in filter(_is_shown, files))
+                found += filter(is_case, named)
             seen.add(own)
+    if not found and not errors:
+        expected = " or ".join("*" + suffix for suffix in SUFFIXES)
+        errors = [CaseError(f"found no case files in this folder, expected {expected}", path)]
+    for error in errors:
+        refuse(error)
+    return sorted(found)
 
 
 def _is_shown(name: str) -> bool:
     return not name.startswith(".")
 
 
-# --- The case files that a command line names, and the selection of their tests ------------------
+# --- The selection of tests that a command line names --------------------------------------------
 
 
 _RANGE = r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?"
-
 _LONGEST = 60  # characters of a range: no id has so many digits
 
 
@@ -199,14 +186,14 @@ class Selection:
         UsageError: one of them cannot be read.
     """
 
-    def __init__(
-        self, only: str | None = None, ids: str | None = None, lines: str | None = None
-    ) -> None:
+    def __init__(self, only: str | None, ids: str | None, lines: str | None) -> None:
         self._words = [f"--only '{only}'"] if only is not None else []
         self._words += [f"--ids {ids}"] if ids is not None else []
         self._words += [f"--lines {lines}"] if lines is not None else []
-        self._everything = not self._words
-        self._only = _expression(only) if only is not None else re.compile("")
+        try:
+            self._only = re.compile(only or "")
+        except re.error as error:
+            raise UsageError(f"--only {only!r} is not a regular expression: {error}") from None
         self._ids = None if ids is None else _ranges("--ids", ids)
         self._lines = None if lines is None else _ranges("--lines", lines)
 
@@ -219,7 +206,7 @@ class Selection:
         The other tests are still sent, for what they do to the game, but not judged; and
         nothing is sent after the last one selected.
         """
-        if self._everything:
+        if not self._words:
             return case
         wanted = [
             step.is_test
@@ -244,13 +231,6 @@ def narrow(case: CaseFile, selection: Sequence[bool]) -> CaseFile:
     return case._replace(steps=tuple(steps))
 
 
-def _expression(only: str) -> re.Pattern[str]:
-    try:
-        return re.compile(only)
-    except re.error as error:
-        raise UsageError(f"--only {only!r} is not a regular expression: {error}") from None
-
-
 def _among(number: int, ranges: list[range] | None) -> bool:
     return ranges is None or any(number in one for one in ranges)
 
@@ -267,8 +247,8 @@ def _ranges(option: str, text: str) -> list[range]:
     return ranges
 
 
+# --- The case files that a command line names ----------------------------------------------------
 # A run in which nothing is tested is never a success: that is told like a bad case file.
-
 
 _ALIKE = 0.85  # a file's name and its misspelling
 _HINTS = 20  # errors with one; looking for more takes too long

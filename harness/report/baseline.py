@@ -12,18 +12,11 @@ from harness.errors import ExitCode
 from harness.records import RunResult
 from harness.text import one_line
 
-_RANKS = {
-    "passed": 2,
-    "PASSED": 2,
-    "ignored": 2,
-    "failed": 1,
-    "FAILED": 0,
-    "not run": 0,
-    "not judged": 0,
-}
+_RANKS = {"failed": 1, "FAILED": 0, "not run": 0, "not judged": 0}
+_RANKS |= dict.fromkeys(("passed", "PASSED", "ignored"), 2)
 
-# file, id, command, how many like it came before
-Key = tuple[str, int, str, int]
+Key = tuple[str, int, str, int]  # file, id, command, how many like it came before
+Tests = dict[Key, tuple[int, str]]  # lines and verdicts
 
 
 class ChangedVerdict(NamedTuple):
@@ -76,12 +69,7 @@ class Comparison(NamedTuple):
                 yield f"{heading} ({len(found)})", tuple(str(change) for change in found)
 
 
-Tests = dict[Key, tuple[int, str]]  # lines and verdicts
-
-
 class _ComparedRun(NamedTuple):
-    """The parts of a run that are compared."""
-
     started: str
     tests: Tests
     broken: tuple[tuple[str, str], ...]  # files in which the engine failed, and how each time
@@ -95,7 +83,18 @@ def compare(former: dict[str, Any], run: RunResult) -> Comparison:
 
     When only some of the tests were chosen, those not chosen are not gone.
     """
-    return _compare(_of_document(former), _of_run(run))
+    tests: Tests = {}
+    for file in run.files:
+        steps = file.case.steps
+        told = [
+            (steps[index].id, steps[index].command, steps[index].line, verdict.value)
+            for index, verdict, _, _ in file.outcomes
+        ]
+        tests.update(_key_tests(file.case.path, told))
+    broken = tuple((file.case.path, one.message) for file in run.files for one in file.failures)
+    chosen = _is_part(run.options)
+    now = _ComparedRun(run.started, tests, broken, run.errors, run.faults, chosen)
+    return _compare(_of_document(former), now)
 
 
 def between(former: dict[str, Any], now: dict[str, Any]) -> Comparison:
@@ -142,20 +141,6 @@ def _of_document(document: dict[str, Any]) -> _ComparedRun:
         faults=tuple(document.get("faults", ())),
         is_part=_is_part(document.get("options", {})),
     )
-
-
-def _of_run(run: RunResult) -> _ComparedRun:
-    tests: Tests = {}
-    for file in run.files:
-        steps = file.case.steps
-        told = [
-            (steps[index].id, steps[index].command, steps[index].line, verdict.value)
-            for index, verdict, _, _ in file.outcomes
-        ]
-        tests.update(_key_tests(file.case.path, told))
-    broken = ((file.case.path, one.message) for file in run.files for one in file.failures)
-    chosen = _is_part(run.options)
-    return _ComparedRun(run.started, tests, tuple(broken), run.errors, run.faults, chosen)
 
 
 def _is_part(options: dict[str, object]) -> bool:

@@ -1,4 +1,4 @@
-"""Points of nobody that a wrong score seems to count for somebody. Pure.
+"""What the board of a test shows of it: its points, those that explain a score, the count. Pure.
 
 Nothing is known of how an engine counts. But where the points of some neutral regions, given to
 one color, make exactly its answer, and no other choice of regions does, that is worth a look.
@@ -7,7 +7,7 @@ one color, make exactly its answer, and no other choice of regions does, that is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from harness.reading.expectation import examples, is_any_order
@@ -46,14 +46,20 @@ def find_explaining_points(
     more = came - wanted  # points for Black
     if not more or abs(more) > len(neutral) or more != int(more):
         return (), ()
-    found = _choices(_regions(neutral), int(abs(more)))
-    if len(found) != 1:
+    regions = _regions(neutral)
+    fitting = [
+        some
+        for count in range(1, len(regions) + 1 if len(regions) <= _MOST else 1)
+        for some in combinations(regions, count)
+        if sum(map(len, some)) == abs(more)
+    ]
+    if len(fitting) != 1:
         return (), ()
-    points = tuple(sorted(found[0]))
+    points = tuple(sorted(set().union(*fitting[0])))
     return (points, ()) if more > 0 else ((), points)
 
 
-def _regions(points: Iterable[Point]) -> list[set[Point]]:
+def _regions(points: set[Point]) -> list[set[Point]]:
     left, found = set(points), []
     while left:
         region, edge = set(), {left.pop()}
@@ -66,18 +72,6 @@ def _regions(points: Iterable[Point]) -> list[set[Point]]:
             left -= edge
         found.append(region)
     return found
-
-
-def _choices(regions: list[set[Point]], size: int) -> list[set[Point]]:
-    """Return the unions of regions that have so many points."""
-    if len(regions) > _MOST:
-        return []
-    return [
-        set().union(*some)
-        for count in range(1, len(regions) + 1)
-        for some in combinations(regions, count)
-        if sum(map(len, some)) == size
-    ]
 
 
 # --- The subject of a test, as points on its board: asked for, right, missing, wrong. Pure -------
@@ -94,12 +88,12 @@ _LONGEST = 4_000  # characters of a text that is looked through
 class Evidence(NamedTuple):
     """Points of a board, each list from A1 rightwards, then upwards, and without the others'."""
 
-    asked: tuple[Point, ...] = ()  # the command names them
-    right: tuple[Point, ...] = ()  # expected: all of them came, or one of them is enough
-    missing: tuple[Point, ...] = ()  # expected in a list, and did not come
-    wrong: tuple[Point, ...] = ()  # came, and are not right
-    for_black: tuple[Point, ...] = ()  # nobody's, and given to Black they make the wrong reply
-    for_white: tuple[Point, ...] = ()  # the same for White
+    asked: Points = ()  # the command names them
+    right: Points = ()  # expected: all of them came, or one of them is enough
+    missing: Points = ()  # expected in a list, and did not come
+    wrong: Points = ()  # came, and are not right
+    for_black: Points = ()  # nobody's, and given to Black they make the wrong reply
+    for_white: Points = ()  # the same for White
 
     def __bool__(self) -> bool:
         """Whether there is anything to be seen."""
@@ -112,14 +106,15 @@ def evidence(step: Step, outcome: Outcome, diagram: Diagram) -> Evidence:
     asked = points(step.command, board, letters)
     reply = outcome.reply
     came = points(reply.text, board, letters) if reply and reply.ok else ()
+    if outcome.verdict not in (Verdict.FAILED, Verdict.EXPECTED_FAIL):
+        return Evidence(asked, came)
     expected, is_list = _find_expected(step.pattern, board, letters)
-    is_wrong = outcome.verdict in (Verdict.FAILED, Verdict.EXPECTED_FAIL)
-    missing = _without(expected, came) if is_list and is_wrong and came else ()
-    right = _without(expected, missing) if is_wrong else came
-    wrong = _without(came, expected) if is_wrong and right_answers(step.pattern) else ()
+    missing = _without(expected, came) if is_list and came else ()
+    right = _without(expected, missing)
+    wrong = _without(came, expected) if right_answers(step.pattern) else ()
     for_black: Points = ()
     for_white: Points = ()
-    if is_wrong and reply and reply.ok and NEUTRAL in diagram.marks.values():
+    if reply and reply.ok and NEUTRAL in diagram.marks.values():
         for_black, for_white = find_explaining_points(step.pattern, reply.text, diagram.marks)
     return Evidence(asked, right, missing, wrong, for_black, for_white)
 
@@ -149,7 +144,7 @@ def objection(step: Step, outcome: Outcome, diagram: Diagram) -> str:
     return f"; {names} {'is' if len(taken) == 1 else 'are'} occupied"
 
 
-def points(text: str, board: Grid, letters: str) -> tuple[Point, ...]:
+def points(text: str, board: Grid, letters: str) -> Points:
     """Return the points of a board that a text names."""
     named = (
         (int(row) - 1, letters.find(letter.upper()))
@@ -168,9 +163,7 @@ def without_points(text: str) -> str:
     return _VERTEX.sub("*", text[:_LONGEST])
 
 
-def _find_expected(
-    pattern: Pattern | None, board: Grid, letters: str
-) -> tuple[tuple[Point, ...], bool]:
+def _find_expected(pattern: Pattern | None, board: Grid, letters: str) -> tuple[Points, bool]:
     """Return the points of the right answers, and whether the one right answer is a list."""
     texts = right_answers(pattern)
     if not texts:
@@ -188,7 +181,7 @@ def right_answers(pattern: Pattern | None) -> Sequence[str]:
     return found.texts if found.complete else ()
 
 
-def _without(points: Iterable[Point], excluded: Iterable[Point]) -> tuple[Point, ...]:
+def _without(points: Points, excluded: Points) -> Points:
     left_out = set(excluded)
     return tuple(point for point in points if point not in left_out)
 
@@ -236,7 +229,7 @@ def count_of(explanation: Explanation) -> Count | None:
         for color, facts in zip(colors, sums, strict=True)
     )
     heads, result = tuple(_COLUMNS[name] for name in names), ("", "")
-    if len(sums) == len(("Black", "White")):
+    if len(sums) == 2:  # Black's and White's
         from oracle.komi import exact, plain_text
 
         points, others = (facts["total"].value for facts in sums)

@@ -1,4 +1,4 @@
-"""The question, the right answer and the reply in plain words, and where the reply departs."""
+"""The question, the right answer and the reply in plain words, and where the reply differs."""
 
 from __future__ import annotations
 
@@ -159,7 +159,6 @@ def _same_words(expression: str, text: str) -> bool:
 
 
 _Hints = tuple[tuple[Callable[[str, str], bool], str], ...]
-
 _HINTS: _Hints = (
     (lambda _, text: not text, "The reply is empty."),
     (lambda expression, _: not expression, "The reply should be empty."),
@@ -231,7 +230,10 @@ def sides(view: FileView, outcome: Outcome) -> Sides:
     """Return what a reader is told of one result of a file."""
     step, reply = view.file.case.steps[outcome.step], outcome.reply
     is_wrong = outcome.verdict in _WRONG and reply is not None
-    expected, got, hint = _make_expected_side(step.pattern), None, ""
+    expected, got, hint = Side(_plain_segments(in_words(None))), None, ""
+    if step.pattern:
+        told = put_in_words(step.pattern)
+        expected = Side(_plain_segments(told.words), pattern=told.pattern)
     missing = extra = ""
     if is_wrong and reply:
         found = difference(step.pattern, reply, step.id)
@@ -276,25 +278,15 @@ def _compare_words(expected: Side, got: Side) -> tuple[str, str]:
     texts = [side.text for side in (expected, got)]
     marked = [any(differs for _, differs in side.segments) for side in (expected, got)]
     whole = not marked[0] and all(differs for _, differs in got.segments)
-    if EMPTY in texts or not any(marked) or whole or not all(map(_is_list, texts)):
+    lines = [[line.split() for line in text.splitlines()] for text in texts]
+    are_lists = all(len(one) == 1 or max(map(len, one), default=0) <= 1 for one in lines)
+    if EMPTY in texts or not any(marked) or whole or not are_lists:
         return "", ""
     left, right = (
         Counter(word for text, differs in side.segments if differs for word in text.split())
         for side in (expected, got)
     )
     return " ".join((left - right).elements()), " ".join((right - left).elements())
-
-
-def _is_list(text: str) -> bool:
-    lines = [line.split() for line in text.splitlines()]
-    return len(lines) == 1 or all(len(words) <= 1 for words in lines)
-
-
-def _make_expected_side(pattern: Pattern | None) -> Side:
-    if pattern is None:
-        return Side(_plain_segments(in_words(None)))
-    told = put_in_words(pattern)
-    return Side(_plain_segments(told.words), pattern=told.pattern)
 
 
 def _reply(outcome: Outcome, segments: tuple[Segment, ...]) -> tuple[Segment, ...]:

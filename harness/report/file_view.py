@@ -84,9 +84,8 @@ def view(file: FileResult, board: BoardKind | None = None) -> FileView:
 
 def is_remarkable(outcome: Outcome) -> bool:
     """Whether a result is worth a picture: answered, but not plainly passed."""
-    if outcome.verdict is Verdict.PASSED:
-        return outcome.flaky
-    return outcome.verdict is not Verdict.NOT_RUN
+    passed = outcome.verdict is Verdict.PASSED
+    return outcome.flaky if passed else outcome.verdict is not Verdict.NOT_RUN
 
 
 def setup_errors(file: FileResult) -> list[int]:

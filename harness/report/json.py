@@ -52,7 +52,7 @@ from itertools import starmap
 from harness.errors import UsageError
 from harness.records import CaseFile, Diagnosis, FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import report_files
-from harness.report.file_view import Break, FileView, breaks
+from harness.report.file_view import FileView, breaks
 from harness.report.reporters import Context, Contexts, Finished, of_run
 from harness.report.tally import Tally, total
 from harness.text import encode_without_surrogates
@@ -152,7 +152,18 @@ def file_parts(
     ``texts``: a digest for each step (see :mod:`harness.report.json`); if empty, they
     are left out.
     """
-    failures = [_failure(one) for one in breaks(file)]
+    failures = [
+        {
+            "kind": failure.kind.value,
+            "message": failure.message,
+            "line": step.line if step else None,
+            "command": step.text if step else None,
+            "not_run": not_run,
+            "restarted": goes_on.line if goes_on else None,
+        }
+        | ({"limit": failure.limit._asdict()} if failure.limit else {})
+        for failure, step, not_run, goes_on in breaks(file)
+    ]
     head = {
         "path": file.case.path,
         "engine": {"name": file.name, "version": file.version},
@@ -164,17 +175,6 @@ def file_parts(
     }
     tests = _tests(file.case, file.outcomes, context, texts)
     yield from with_list(head, "tests", ([test] for test in tests))
-
-
-def _failure(one: Break) -> dict[str, object]:
-    return {
-        "kind": one.failure.kind.value,
-        "message": one.failure.message,
-        "line": one.step.line if one.step else None,
-        "command": one.step.text if one.step else None,
-        "not_run": one.not_run,
-        "restarted": one.goes_on.line if one.goes_on else None,
-    } | ({"limit": one.failure.limit._asdict()} if one.failure.limit else {})
 
 
 def _tests(

@@ -9,26 +9,17 @@ import html
 from collections.abc import Iterator, Sequence
 
 from harness.reading.expectation import in_a_sentence
-from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.records import FileResult, Outcome, Step, Verdict
 from harness.report import report_files
-from harness.report.file_view import FileView
 from harness.report.reporters import Context, Contexts, Finished, of_run
 from harness.report.tally import Tally, total, troubles
 
 
 def report(path: str, finished: Finished) -> None:
     """Write a run as JUnit XML; see :class:`~harness.report.reporters.Reporter`."""
-    report_files.write(path, parts(finished.result, finished.tallies, finished.views))
-
-
-def parts(
-    run: RunResult, tallies: Sequence[Tally], views: Sequence[FileView] = ()
-) -> Iterator[str]:
-    """Yield the document, to be written with :func:`~harness.text.escape_controls`.
-
-    ``views``: of the files, for more details of failed tests.
-    """
-    yield from document(run.files, tallies, troubles(run), list(of_run(run, views)))
+    run = finished.result
+    surroundings = list(of_run(run, finished.views))
+    report_files.write(path, document(run.files, finished.tallies, troubles(run), surroundings))
 
 
 def document(
@@ -37,9 +28,10 @@ def document(
     broken: Sequence[tuple[str, str]],
     surroundings: Sequence[Contexts] = (),
 ) -> Iterator[str]:
-    """Yield the document about some files; ``broken``: what else went wrong, (kind, sentence).
+    """Yield the document about some files, to be written with control characters escaped.
 
-    ``surroundings``: tell of each file's tests what surrounds them.
+    ``broken``: what else went wrong, (kind, sentence). ``surroundings``: tell of each file's tests
+    what surrounds them.
     """
     trouble = [
         test_case(f"({kind})", "gtp-harness", _element("error", kind, message))

@@ -28,8 +28,6 @@ VERDICTS = {
 _BOARD, _BLACK, _WHITE = "48;5;179;38;5;94", "38;5;16", "1;38;5;231"
 _STONES = {"●": f"\x1b[{_BLACK}m●\x1b[38;5;94m", "○": f"\x1b[{_WHITE}m○\x1b[22;38;5;94m"}
 _ENOUGH = 256  # colors, for a board
-
-
 _END = "\x1b[0m"
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 

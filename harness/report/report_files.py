@@ -22,7 +22,7 @@ STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few
 # What Windows has, or has not, of flags.
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NEW_FILE = _WRITE | getattr(os, "O_NOFOLLOW", 0)
 _NEW = 0o666  # the mode of a new file, less the umask
 
 
@@ -95,7 +95,7 @@ def _write_file(path: str, pieces: Iterable[bytes], lasting: bool) -> None:
     place, mode = _place(path)
     beside, opened = _beside(place), None
     with suppress(OSError):  # the folder takes no new file, but the old one may be written
-        opened = None if mode is None else _open_new(beside, mode)
+        opened = None if mode is None else os.open(beside, _NEW_FILE, mode)
     if opened is None:
         _fill(os.open(place, _WRITE, _NEW), pieces)
         return
@@ -143,10 +143,6 @@ def _beside(place: str) -> str:
     return os.path.join(os.path.dirname(place), f".gtp-harness-{os.getpid()}.part")
 
 
-def _open_new(path: str, mode: int) -> int:
-    return os.open(path, _WRITE | _NO_LINK, mode)
-
-
 def try_to_write(path: str) -> None:
     """Find out before a long run, not after it, that a report cannot be written.
 
@@ -183,5 +179,5 @@ def try_to_write_into(folder: str) -> None:
 
 def _try_beside(place: str) -> None:
     beside = _beside(place)
-    os.close(_open_new(beside, _NEW))
+    os.close(os.open(beside, _NEW_FILE, _NEW))
     os.unlink(beside)

@@ -41,7 +41,7 @@ Contexts = Callable[[int], Context]
 def contexts(view: FileView, repeat: Repeat = _NO) -> Contexts:
     """Return what tells of a step of a file, by its index, what surrounds it."""
     case = view.file.case
-    repeating = Repeating(repeat, case) if repeat.start else None
+    again = repeating(repeat, case) if repeat.start else lambda _: ""
 
     def context(step: int) -> Context:
         setup, loaded = view.setups.get(step), ""
@@ -51,18 +51,17 @@ def contexts(view: FileView, repeat: Repeat = _NO) -> Contexts:
             comment=comments(case, step, setup),
             because=view.reasons.get(step, ""),
             loaded=loaded,
-            again=repeating.of(case.steps[step]) if repeating else "",
+            again=again(case.steps[step]),
         )
 
     return context
 
 
 def of_run(run: RunResult, views: Sequence[FileView]) -> Iterator[Contexts]:
-    """Yield what tells of the tests of each file of a run; without views nothing is known."""
+    """Return what tells of the tests of each file of a run; without views nothing is known."""
     if not views:
-        yield from (lambda _: Context() for _ in run.files)
-    for view in views:
-        yield contexts(view, run.repeat if view.remarkable else _NO)
+        return iter([lambda _: Context()] * len(run.files))
+    return (contexts(view, run.repeat if view.remarkable else _NO) for view in views)
 
 
 def command_of(repeat: Repeat, paths: Sequence[str]) -> str:
@@ -74,22 +73,17 @@ def command_of(repeat: Repeat, paths: Sequence[str]) -> str:
     return " ".join([repeat.start, *map(shell_word, named)])
 
 
-class Repeating:
-    """Makes the command lines that repeat tests of one file."""
+def repeating(repeat: Repeat, case: CaseFile) -> Callable[[Step], str]:
+    """Return what makes the command line that runs one test, and none that is not one with it."""
+    file, ids = command_of(repeat, [case.path]), Counter(map(_id, case.lines))
 
-    def __init__(self, repeat: Repeat, case: CaseFile) -> None:
-        self._start = repeat.start if repeat.test else command_of(repeat, [case.path])
-        self._option, self._path = repeat.test, case.path
-        self._whole_ids = repeat.whole_ids
-        self._ids = Counter(_id(line) for line in case.lines)
+    def command(step: Step) -> str:
+        if repeat.test:
+            return f"{repeat.start} {repeat.test} {shell_word(f'{case.path}:{step.line}')}"
+        is_named = step.id >= 0 and (repeat.whole_ids or ids[_id(step.text)] == 1)
+        return f"{file} --ids {step.id}" if is_named else f"{file} --lines {step.line}"
 
-    def of(self, step: Step) -> str:
-        """Return the command line that runs a test, and no other than what is one with it."""
-        if self._option:
-            return f"{self._start} {self._option} {shell_word(f'{self._path}:{step.line}')}"
-        is_named = step.id >= 0 and (self._whole_ids or self._ids[_id(step.text)] == 1)
-        which = f"--ids {step.id}" if is_named else f"--lines {step.line}"
-        return f"{self._start} {which}"
+    return command
 
 
 def _id(line: str) -> str:

@@ -22,11 +22,7 @@ from harness.report.reporters import Finished, contexts, shell_word
 from harness.running.restarting import settings_before
 from harness.specifications import EVERYONES
 from harness.text import encode, escape_controls, one_line
-from oracle.position import BLACK, color_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.draw import Diagram
+from oracle.position import BLACK, Position, color_of
 
 _LONG = 300  # characters of an answer that a comment quotes
 
@@ -62,7 +58,7 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
             text = "\n".join(_lines(view, outcome, context(outcome.step).comment, again, names))
             report_files.write_bytes(path, encode(text + "\n"))
             if board := view.boards.get(outcome.step):
-                _save_board(view, outcome, board, game, f"{folder}/{name}.sgf")
+                _save_board(view, outcome, board.position, game, f"{folder}/{name}.sgf")
 
 
 class _FileNames:
@@ -113,7 +109,14 @@ def _lines(
     yield ""
     yield from (f"# {escape_controls(line)}" for line in comment.splitlines())
     has_answers = case.format == ANSWERS_FILE
-    for command in _settings(file, setup):
+    # What made settings before was answered with an empty success; GNU Go answers ``loadsgf`` with
+    # the color to move.
+    silent = {
+        index
+        for index, reply in enumerate(file.replies[: setup.first])
+        if reply and reply.ok and (not reply.text or _loads(case.steps[index].command))
+    }
+    for command in settings_before(case, setup.first, silent, EVERYONES):
         yield _with_copies(command, file, names)
         yield from [DONE] * has_answers
     for one in case.steps[setup.first : outcome.step]:
@@ -127,20 +130,6 @@ def _lines(
 def _answer(step: Step) -> list[str]:
     """Return the lines of an answer, its status the last; of a test that was not chosen = 1."""
     return step.pattern.text.split("\n") if step.pattern else [DONE]
-
-
-def _settings(file: FileResult, setup: SetUp) -> tuple[str, ...]:
-    """Return the commands that made settings before: they were answered with an empty success.
-
-    (GNU Go answers ``loadsgf`` with the color to move.)
-    """
-    replies = enumerate(file.replies[: setup.first])
-    silent = {
-        index
-        for index, reply in replies
-        if reply and reply.ok and (not reply.text or _loads(file.case.steps[index].command))
-    }
-    return settings_before(file.case, setup.first, silent, EVERYONES)
 
 
 def _loads(command: str) -> bool:
@@ -157,24 +146,19 @@ def _with_copies(command: str, file: FileResult, names: _FileNames) -> str:
         places = [(1, len(words)), (1, len(words) - 1), (2, len(words)), *places]
     for first, end in places:
         name = " ".join(words[first:end])
-        if _is_file(folder, name):
-            copy = names.of_copy(os.path.join(folder, name))  # noqa: PTH118
-            return " ".join([*words[:first], copy, *words[end:]])
+        path = os.path.join(folder, name)  # noqa: PTH118
+        # A plain word need not be a name.
+        if ("/" in name or "." in name) and not os.path.isabs(name) and os.path.isfile(path):  # noqa: PTH113, PTH117
+            return " ".join([*words[:first], names.of_copy(path), *words[end:]])
     return command
 
 
-def _is_file(folder: str, name: str) -> bool:
-    """Whether a name is that of a file in or near a folder; a plain word need not be one."""
-    likely = "/" in name or "." in name
-    return likely and not os.path.isabs(name) and os.path.isfile(os.path.join(folder, name))  # noqa: PTH113, PTH117, PTH118
-
-
-def _save_board(view: FileView, outcome: Outcome, board: "Diagram", game: str, path: str) -> None:
+def _save_board(view: FileView, outcome: Outcome, board: Position, game: str, path: str) -> None:
     from oracle.sgf.write import write_sgf
 
     case, step = view.file.case, view.file.case.steps[outcome.step]
     colors = map(color_of, reversed(step.command.split()[1:]))
     to_play = next(filter(None, colors), BLACK)  # the color that the command names last
     told = escape_controls(f"{case.path}:{step.line}\n{step.text}\n{mismatch(step, outcome)}")
-    data = write_sgf(board.position, [], game=game, to_play=to_play, comment=told)
+    data = write_sgf(board, [], game=game, to_play=to_play, comment=told)
     report_files.write_bytes(path, data)

@@ -90,9 +90,11 @@ def phrases(counts: Tally) -> list[tuple[str, str, str]]:
 
 def troubles(run: RunResult) -> list[tuple[str, str]]:
     """Return (kind, sentence) of whatever is not a result of a file."""
-    cut = [("interrupted", f"{path} was not run, or not to its end") for path in run.unfinished]
-    errors = [("case file", error) for error in run.errors]
-    return [*errors, *(("harness", fault) for fault in run.faults), *cut]
+    return [
+        *(("case file", error) for error in run.errors),
+        *(("harness", fault) for fault in run.faults),
+        *(("interrupted", f"{path} was not run, or not to its end") for path in run.unfinished),
+    ]
 
 
 def exit_code(run: RunResult, *, needs_answers: bool = True) -> ExitCode:

@@ -29,23 +29,21 @@ _NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
 
 def report(path: str, finished: Finished) -> None:
     """Write a run as TAP; see :class:`~harness.report.reporters.Reporter`."""
-    report_files.write(path, parts(finished.result, finished.views))
+    found = lines(finished.result, finished.views)
+    report_files.write(path, (f"{line}\n" for line in found))
 
 
-def parts(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:
-    """Yield the document, a line at a time.
-
-    ``views``: of the files, for more details of failed tests.
-    """
-    yield "TAP version 14\n"
+def lines(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:
+    """Yield the document; ``views``: of the files, for more details of failed tests."""
+    yield "TAP version 14"
     files = zip(run.files, of_run(run, views), strict=True)
     for number, (file, context) in enumerate(files, 1):
-        yield from (f"{line}\n" for line in _subtest(file, number, context))
+        yield from _subtest(file, number, context)
     others = troubles(run)
     for number, (kind, message) in enumerate(others, len(run.files) + 1):
-        yield f"not ok {number} - {kind}\n"
-        yield from (f"{line}\n" for line in _diagnostics({"message": message}))
-    yield f"1..{len(run.files) + len(others)}\n"
+        yield f"not ok {number} - {kind}"
+        yield from _diagnostics({"message": message})
+    yield f"1..{len(run.files) + len(others)}"
 
 
 def _subtest(file: FileResult, number: int, context: Contexts) -> Iterator[str]:

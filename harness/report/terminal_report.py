@@ -55,7 +55,7 @@ class Terminal:
         above: Diagram | None = None
         context = contexts(view, self._repeat if unexpected else _NO)
         for outcome in unexpected[:_SHOWN]:
-            yield self._result(view, outcome, context(outcome.step), above)
+            yield self.result(view, outcome, context(outcome.step), above)
             above = view.boards.get(outcome.step)
         if len(unexpected) > _SHOWN:
             rest = len(unexpected) - _SHOWN
@@ -63,14 +63,18 @@ class Terminal:
         yield from self.failures(view.file)
         yield from self.notes(view.file)
 
-    def result(self, view: FileView, outcome: Outcome) -> str:
-        """Return a paragraph about one test."""
-        return self._result(view, outcome, contexts(view)(outcome.step))
-
-    def _result(
-        self, view: FileView, outcome: Outcome, context: Context, last_board: Diagram | None = None
+    def result(
+        self,
+        view: FileView,
+        outcome: Outcome,
+        context: Context | None = None,
+        last_board: Diagram | None = None,
     ) -> str:
-        """Return a paragraph about one test; ``last_board`` is the board that was drawn before."""
+        """Return a paragraph about one test.
+
+        ``context``: None if it is not known yet. ``last_board``: the one that was drawn before.
+        """
+        context = context or contexts(view)(outcome.step)
         step = view.file.case.steps[outcome.step]
         comment = escape_controls(context.comment).splitlines()
         sign, word = WORDS[outcome.verdict]
@@ -115,20 +119,14 @@ class Terminal:
 
     def _side(self, label: str, side: Side, *, with_carets: bool = True) -> Iterator[str]:
         """Yield a labelled text, its further lines under the first, and what it says."""
-        said = [Segment(f" ({side.said})", False)] if side.said else []
-        shown = [
-            Segment(escape_controls(text), differs) for text, differs in (*side.segments, *said)
-        ]
+        said = (Segment(f" ({side.said})", False),) if side.said else ()
+        shown = [(escape_controls(text), differs) for text, differs in side.segments + said]
         text = "".join(self._mark(text) if differs else text for text, differs in shown)
         lines = wrap(text, self._room)
         yield f"{_INDENT + label:{_TEXT}}{lines[0]}"
         yield from (" " * _TEXT + line for line in lines[1:])
-        if (
-            not self.paint.on
-            and len(lines) == 1
-            and with_carets
-            and not all(s.differs for s in side.segments)
-        ):
+        is_in_part = not all(differs for _, differs in side.segments)
+        if with_carets and is_in_part and len(lines) == 1 and not self.paint.on:
             carets = "".join(("^" if differs else " ") * len(text) for text, differs in shown)
             if carets.strip():
                 yield " " * _TEXT + carets.rstrip()

@@ -11,17 +11,14 @@ from typing import NamedTuple
 
 from harness.judging.board_replay import boards, mark_boards, reasons
 from harness.reading.casefile import SetUp, setups
-from harness.records import Exchange, FileResult, Reply, Verdict
+from harness.records import FileResult, Reply, Verdict
 from harness.report.board_evidence import Count, counts
 from harness.report.file_view import FileView, is_remarkable
 from harness.report.tally import tally
 from harness.specifications import EVERYONES
+from harness.specifications.record import Specification
+from oracle.command_properties import PropertyTable
 from oracle.draw import Diagram
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
-    from oracle.command_properties import PropertyTable
 
 # What happened in a case file, as far as boards hang on it: its path, for the files that commands
 # name, its lines, and a word for each reply.
@@ -61,22 +58,20 @@ class Views:
         ``path``: where its case file lies, if that is not where its own path says.
         """
         key = id(file), name  # the file is kept, so that no other has its id
-        if key not in self._made:
-            self._made[key] = file, self._make(file, name, path or file.case.path)
-        return self._made[key][1]
-
-    def _make(self, file: FileResult, name: str, path: str) -> FileView:
+        if key in self._made:
+            return self._made[key][1]
         seen = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
         wrong = {outcome.step for outcome in seen if outcome.verdict is Verdict.FAILED}
         drawn = _NOTHING
         if seen:
-            placed = file._replace(case=file.case._replace(path=str(self._place / path)))
+            place = self._place / (path or file.case.path)
+            placed = file._replace(case=file.case._replace(path=str(place)))
             course = _course(placed, self._command_properties)
             if course not in self._known:
                 self._known[course] = self._draw(placed)
             drawn = self._known[course]
         shown = {outcome.step for outcome in seen} & drawn.boards.keys()
-        return FileView(
+        made = FileView(
             file._replace(case=file.case._replace(path=name)),
             tally(file),
             seen,
@@ -87,6 +82,8 @@ class Views:
             wordings=self._specification.wordings if self._specification else {},
             counts={step: drawn.counts[step] for step in wrong & drawn.counts.keys()},
         )
+        self._made[key] = file, made
+        return made
 
     def _draw(self, file: FileResult) -> _Drawn:
         tests = {outcome.step for outcome in file.outcomes}
@@ -99,29 +96,24 @@ class Views:
 
 
 def _course(file: FileResult, command_properties: PropertyTable) -> _Course:
-    steps = zip((step.command for step in file.case.steps), file.replies, strict=True)
+    def word(command: str, reply: Reply | None) -> str:
+        if reply is None:
+            return "-"
+        if not reply.ok or reply.text.startswith("illegal move"):
+            return "?"
+        return f"={reply.text}" if command_properties[command.partition(" ")[0]].tells else "="
+
+    steps = zip(file.case.steps, file.replies, strict=True)
     return (
         file.case.path,
         file.case.lines,
         (
-            *(_describe_command(one, command_properties) for one in file.before),
+            *(f"{sent.text} {word(sent.text, sent.reply)}" for sent in file.before),
             *(
-                f"{one.step} {_describe_command(sent, command_properties)}"
+                f"{one.step} {sent.text} {word(sent.text, sent.reply)}"
                 for one in file.restarts
                 for sent in one.sent
             ),
-            *(_word(command, reply, command_properties) for command, reply in steps),
+            *(word(step.command, reply) for step, reply in steps),
         ),
     )
-
-
-def _describe_command(exchange: Exchange, command_properties: PropertyTable) -> str:
-    return f"{exchange.text} {_word(exchange.text, exchange.reply, command_properties)}"
-
-
-def _word(command: str, reply: Reply | None, command_properties: PropertyTable) -> str:
-    if reply is None:
-        return "-"
-    if not reply.ok or reply.text.startswith("illegal move"):
-        return "?"
-    return f"={reply.text}" if command_properties[command.partition(" ")[0]].tells else "="

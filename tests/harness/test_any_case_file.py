@@ -15,7 +15,7 @@ from harness.records import CaseFile, FileResult, Outcome, Reply, RunResult, Ver
 from harness.report import gogui, json, junit, tap
 from harness.report.file_view import view
 from harness.report.html.file import file_pages
-from harness.report.html.log import log_of, log_pages
+from harness.report.html.log import log_of, log_pages, part_cuts
 from harness.report.paint import Paint
 from harness.report.tally import tally
 from harness.report.terminal_report import Terminal
@@ -59,15 +59,20 @@ def test_reporting(data: bytes, dialect: str, ok: bool, text: str) -> None:
     run = RunResult("engine", (file := answer_alike(case, dialect, text, ok=ok),), (), "", "", {})
     run = run._replace(diagnoses=diagnoses(run.files))
     shown = view(file)
-    log = log_of(file, "x")
+    cuts = part_cuts(file)
+    log = log_of(file, "x", cuts)
     told = [
         *gogui.lines(file, prefix=True, long=True),
         *Terminal(Paint(on=False), unicode=True, patterns=True).file(shown),
         without_surrogates("".join(json.parts(run, [tally(file)]))),
-        *map(escape_controls, junit.parts(run, [tally(file)])),
-        *map(escape_controls, tap.parts(run)),
+        *map(escape_controls, junit.document(run.files, [tally(file)], [])),
+        *map(escape_controls, tap.lines(run)),
         *(escape_controls(text) for _, page in file_pages(shown, run, "x", log) for text in page),
-        *(escape_controls(text) for _, page in log_pages(file, run, "x") for text in page),
+        *(
+            escape_controls(text)
+            for _, page in log_pages(file, run, "x", cuts, {})
+            for text in page
+        ),
     ]
     for one in told:
         one.encode()

@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.reading.casefile import comments, parse, setups
 from harness.reading.suite import Selection
 from harness.records import Repeat
-from harness.report.reporters import Repeating, shell_word
+from harness.report.reporters import repeating, shell_word
 from harness.specifications import EVERYONES
 from oracle.formats import read_position
 
@@ -142,7 +142,7 @@ def test_shell_words(words: list[bytes]) -> None:
 def test_which_test(path: str, line: int, end: str) -> None:
     case = parse(b"1 x\nx\n#? [a]\n2 x\n02 x\n", path)
     (step,) = (step for step in case.steps if step.line == line)
-    assert Repeating(Repeat("run p"), case).of(step) == f"run p {end}"
+    assert repeating(Repeat("run p"), case)(step) == f"run p {end}"
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from harness.report import json as json_report
 from harness.report import junit, tap
 from harness.report.file_view import view
 from harness.report.html import log as log_module
-from harness.report.html.log import log_pages
+from harness.report.html.log import log_pages, part_cuts
 from harness.report.html.parts import troubles
 from harness.report.paint import Paint
 from harness.report.tally import exit_code, tally
@@ -314,9 +314,9 @@ def test_every_report_tells_each_break_once(tmp_path):
     assert [one["command"] for one in broke] == ["20 fault", "50 fault"]
     assert [(one["not_run"], one["restarted"]) for one in broke] == [(2, 8), (2, 14)]
     assert document["files"][0]["failure"] == broke[0]
-    xml = "".join(junit.parts(result, counts))
+    xml = "".join(junit.document(result.files, counts, []))
     assert (xml.count('name="(engine)"'), xml.count('errors="2"')) == (2, 2)
-    points = "".join(tap.parts(result))
+    points = "\n".join(tap.lines(result))
     assert points.count(" - engine") == 2
     assert "1..9" in points
     shown = "\n".join(Terminal(Paint(False)).file(view(file)))
@@ -333,7 +333,8 @@ def test_every_report_tells_each_break_once(tmp_path):
 
 
 def log_text(file, run):
-    return "".join(text for _, page in log_pages(file, run, "case.html") for text in page)
+    pages = log_pages(file, run, "case.html", part_cuts(file), {})
+    return "".join(text for _, page in pages for text in page)
 
 
 def test_a_log_shows_every_line_once(tmp_path, monkeypatch):

@@ -7,8 +7,6 @@ the card links to the test's place in the conversation and back to the class.
 
 from collections.abc import Iterator
 
-from markupsafe import Markup
-
 from harness.grading.exports import exporters, showing
 from harness.grading.exports.class_page import parts
 from harness.grading.exports.feedback import unsafe
@@ -21,7 +19,7 @@ from harness.report.html.log import Links, conversation, part_cuts
 from harness.report.html.page_names import LogPages, link
 from harness.report.html.parts import KINDS, LOOK, NOTHING, PageFrame, in_words, page, troubles
 from harness.report.html.parts import times_in_words as time_in_words
-from harness.report.html.templates import macro, render
+from harness.report.html.templates import drawing, render
 from harness.report.tally import tally
 from harness.text import number_of, one_line, show_utc
 
@@ -29,6 +27,7 @@ _STDERR = 20_000  # characters of its end
 _CARDS = 60  # tests of one file that are shown in full
 _COMMAND, _NAME = 80, 40  # characters
 _MEGABYTE = 1_000_000
+_draw = drawing("grading/exports/evidence_parts.html")
 
 
 def files(material: exporters.Material) -> exporters.Files:
@@ -167,10 +166,6 @@ class _EvidencePage:
             "conversation": conversation(file, begin, Links(there, anchor)),
             "stderr": file.stderr,
         }
-
-
-def _draw(piece: str, *values: object) -> Markup:
-    return macro("grading/exports/evidence_parts.html", piece)(*values)
 
 
 # --- what was said, and what it cost -----------------------------------------------------------

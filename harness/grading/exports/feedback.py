@@ -20,7 +20,7 @@ from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
 from harness.report.html.parts import Crashes, PageFrame, badge, in_words, page, troubles
-from harness.report.html.templates import macro, render
+from harness.report.html.templates import drawing, render
 from harness.report.reporters import Contexts, contexts
 from harness.report.tally import total
 from harness.text import escape_controls, one_line
@@ -31,6 +31,7 @@ _REPLY = 60  # characters of a right one
 _OPEN = 3  # failed tests that are unfolded
 _CARDS = 60  # tests in full of one kind
 _NO_REPEAT = Repeat()
+_draw = drawing("grading/exports/student_parts.html")
 
 
 def files(material: Material) -> Files:
@@ -65,7 +66,7 @@ def student_page(title: str, student: str, body: Markup) -> Iterator[str]:
 
 def unsafe(is_so: bool) -> Markup:
     """Return the warning that there was no sandbox, if there was none."""
-    return macro("grading/exports/student_parts.html", "unsafe")() if is_so else Markup("")
+    return _draw("unsafe") if is_so else Markup("")
 
 
 def body_of(feedback: Feedback, cards: Cards | None = None) -> Markup:
@@ -119,10 +120,6 @@ def _mark(marks: records.Marks) -> Markup:
     share = _percent(marks.total, marks.of)
     total, of = records.decimal(marks.total), records.decimal(marks.of)
     return _draw("mark", marks.note, total, of, share, parts)
-
-
-def _draw(piece: str, *values: object) -> Markup:
-    return macro("grading/exports/student_parts.html", piece)(*values)
 
 
 def put_mark(content: str, marks: records.Marks) -> str:

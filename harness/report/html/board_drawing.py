@@ -11,12 +11,12 @@ from functools import lru_cache
 from markupsafe import Markup
 
 from harness.report.board_evidence import Evidence
-from harness.report.html.page_names import read_drawing
+from harness.report.html.page_names import BOARD_DEFINITIONS
 from harness.report.html.templates import drawing
 from oracle.draw import Diagram, PositionCourse, describe, star_points
-from oracle.position import BLACK, EMPTY, WHITE, Grid, Point, Position, vertex
+from oracle.position import BLACK, EMPTY, WHITE, Grid, Point, vertex
 
-DEFINITIONS = Markup(read_drawing("boards.svg"))  # put once into a page that has boards
+DEFINITIONS = Markup(BOARD_DEFINITIONS)  # put once into a page that has boards
 
 _OWNERS = {"b": BLACK, "w": WHITE, "n": EMPTY}  # marks that are drawn as squares and crosses
 _SAYINGS = {  # of each kind of evidence: its marker, what it means
@@ -44,31 +44,28 @@ def figure(
     of it; "" if there is none.
     """
     marks, grid = set(diagram.marks.values()), diagram.position.grid
-    course, caption = diagram.course or PositionCourse(diagram.position, ()), [diagram.caption]
+    course = diagram.course or PositionCourse(diagram.position, ())
+    told = []
+    for marker, words, points in _marked(evidence):
+        names = ", ".join(vertex(point, diagram.letters) for point in points)
+        told.append((marker, f"{names}: {words}" if len(points) <= 3 else words))
     laid = [
         _played(color, point)
         for color in (BLACK, WHITE)
         for point in grid.points(course.start.stones(color))
     ]
-    if any(course.prisoners):
-        black, white = course.prisoners
-        caption.append(f"prisoners: Black has taken {black}, White {white}")
     return _draw(
         "figure",
         board(diagram, evidence),
-        grid,
+        diagram,
+        course,
         " ".join(laid),
         [_played(*move) for move in course.moves],
-        course.captures,
         komi,
         command,
         [one for one in legend.items() if one[0] in marks],
         _OWNERS,
-        [
-            (marker, f"{_some(diagram, points)}{words}")
-            for marker, words, points in _marked(evidence)
-        ],
-        "; ".join(filter(None, caption)),
+        told,
     )
 
 
@@ -94,6 +91,13 @@ def board(diagram: Diagram, evidence: Evidence) -> Markup:
     """Return the picture alone."""
     grid, rim = diagram.position.grid, 24 if is_large(diagram) else 19
     width, height = (2 * rim + 20 * (lines - 1) for lines in (grid.columns, grid.rows))
+    position, last = diagram.position, None
+    black, white = (grid.points(position.stones(color)) for color in (BLACK, WHITE))
+    stones = (("S", [*black, *white]), ("B", black), ("W", white))  # the shadows first
+    if diagram.last is not None:
+        x, y = _place(grid, diagram.last, rim)
+        is_on_black = position.color_at(diagram.last) == BLACK
+        last = {"x": x, "y": y, "color": "#fff" if is_on_black else "#16181d"}
     return _draw(
         "board",
         rim,
@@ -102,8 +106,8 @@ def board(diagram: Diagram, evidence: Evidence) -> Markup:
         _in_words(diagram, evidence),
         _lines(grid, rim, diagram.letters),
         _owners(diagram, rim),
-        _stones(diagram.position, rim),
-        _last(diagram, rim),
+        [(f"s{kind}", _path(grid, points, rim), kind) for kind, points in stones],
+        last,
         _labels(diagram, evidence, rim),
         [(_path(grid, points, rim), marker) for marker, _, points in _marked(evidence)],
     )
@@ -141,22 +145,6 @@ def _lines(grid: Grid, rim: int, names: str) -> Markup:
             for x in (near, right + rim - near)
         ],
     )
-
-
-def _stones(position: Position, rim: int) -> list[tuple[str, str, str]]:
-    """Return a class, a path and a marker for the shadows, the black and the white stones."""
-    grid = position.grid
-    black, white = (grid.points(position.stones(color)) for color in (BLACK, WHITE))
-    kinds = (("S", [*black, *white]), ("B", black), ("W", white))
-    return [(f"s{kind}", _path(grid, points, rim), kind) for kind, points in kinds]
-
-
-def _last(diagram: Diagram, rim: int) -> dict[str, object] | None:
-    if diagram.last is None:
-        return None
-    x, y = _place(diagram.position.grid, diagram.last, rim)
-    is_on_black = diagram.position.color_at(diagram.last) == BLACK
-    return {"x": x, "y": y, "color": "#fff" if is_on_black else "#16181d"}
 
 
 # --- what explanations and the test itself mark -------------------------------------------------
@@ -215,10 +203,3 @@ def owners_on_paper(diagrams: Iterable[Diagram], legend: Mapping[str, str]) -> M
     found = {mark for diagram in diagrams for mark in diagram.marks.values() if mark in _OWNERS}
     shown = [one for one in legend.items() if one[0] in found]
     return _draw("legend_on_paper", shown, _OWNERS) if found else Markup("")
-
-
-def _some(diagram: Diagram, points: tuple[Point, ...]) -> str:
-    """Return a few points by their names, none of many."""
-    if len(points) > 3:
-        return ""
-    return ", ".join(vertex(point, diagram.letters) for point in points) + ": "

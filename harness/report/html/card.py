@@ -4,14 +4,16 @@ import os
 import re
 from collections.abc import Callable, Iterable
 from itertools import groupby
+from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
 from harness.reading import expectation
 from harness.reading.casefile import comments
-from harness.records import Outcome, Step, Verdict
+from harness.records import Outcome, Verdict
 from harness.report.board_evidence import evidence
-from harness.report.difference import Sides, komi_of, sides
+from harness.report.difference import komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
@@ -21,10 +23,6 @@ from harness.report.reporters import Context, contexts
 from harness.text import one_line
 from oracle.draw import Diagram
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 _COMMAND = 320  # characters
 _HEADING = 140  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
@@ -32,7 +30,6 @@ _TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # a test that was commented ou
 _SENTENCE = re.compile(r"\W*\w.*?[.!?](?=\s|$)", re.S)
 
 _PLACE = "<!--place-->"  # where the place and the time of a card come
-_SHORT = 24  # characters of either side, where a card is folded
 _draw = drawing("report/html/card.html")
 
 
@@ -42,7 +39,7 @@ class Cards:
     def __init__(self) -> None:
         self._made: dict[object, tuple[tuple[Markup, Markup], object]] = {}
 
-    def card(self, *about: "Any", **more: "Any") -> Markup:
+    def card(self, *about: Any, **more: Any) -> Markup:
         return card(*about, cards=self, **more)
 
     def find(
@@ -93,34 +90,41 @@ def card(  # noqa: PLR0913 - what pages differ in
         told, sided = context or contexts(view)(outcome.step), sides(view, outcome)
         heading, rest = _heading(view, outcome.step, told.comment)
         board, times, setup = "", parts.NOTHING, view.setups.get(outcome.step)
-        has_failed = outcome.verdict is Verdict.FAILED
         if diagram:
             seen, komi = evidence(step, outcome, diagram), komi_of(view, outcome.step)
             board = figure(diagram, seen, view.legend, komi, step.command)
-        if log and not cards and setup and has_failed:
+        if log and not cards and setup and outcome.verdict is Verdict.FAILED:
             times = parts.step_times(view.file, setup.first, outcome.step)
+        address = ""  # of the file that was loaded, if it is there
+        if told.loaded and folder is not None and os.path.isfile(told.loaded):
+            address = quote(os.fsencode(os.path.relpath(told.loaded, folder)))
+        name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
+        number = step.id if step.id >= 0 else f"line-{step.line}"
+        # The expression, where it tells more and does not stand beside the expectation.
+        pattern = ""
+        if log and step.pattern and not expectation.is_literal(step.pattern):  # for authors
+            is_shown = expectation.put_in_words(step.pattern).pattern
+            pattern = "" if is_shown else step.pattern.text
         drawn = _draw(
             "card",
             kind=parts.KINDS.get(outcome.verdict, parts.LOOK),
-            has_failed=has_failed,
             is_open=is_open,
             sign=parts.dot(outcome.verdict, outcome.flaky),
             heading=heading,
             command=one_line(step.text, _COMMAND),
             pill=parts.pill(outcome.verdict, outcome.flaky),
             place=Markup(_PLACE),
-            short=_in_short(sided),
             size=" large" if diagram and is_large(diagram) else "" if diagram else " bare",
             anchor=f"{anchor}{step.line}",
             board=board,
             comment=_comment(rest, diagram is not None),
             sides=sided,
             count=view.counts.get(outcome.step),
-            pattern=_pattern(step, log),
+            pattern=pattern,
             context=told,
-            loaded=_address(told.loaded, folder),
+            loaded=address,
             times=times,
-            record=_record_name(view, step) if diagram else "",
+            record=f"{name}-{number}.sgf" if diagram else "",
             log=log.at(step.line) if log else "",
             actions=actions,
         )
@@ -182,43 +186,3 @@ def _comment(text: str, has_board: bool) -> list[tuple[bool, str]]:
     groups = groupby(text.splitlines(), lambda line: bool(_PICTURE.fullmatch(line)))
     parts = ((is_picture, "\n".join(lines)) for is_picture, lines in groups)
     return [one for one in parts if one[1].strip() and not (one[0] and has_board)]
-
-
-def _in_short(sides: Sides) -> dict[str, object] | None:
-    """Return both sides for a card that is folded, where the reply is wrong and they are short.
-
-    In words where both have them.
-    """
-    if not sides.is_wrong or sides.got is None:
-        return None
-    pair = (sides.expected, sides.got)
-    has_words = all(side.said for side in pair)
-    expected, got = (side.said if has_words else one_line(side.text) for side in pair)
-    if max(len(expected), len(got)) > _SHORT:
-        return None
-    return {"expected": expected, "got": got, "is_code": not has_words}
-
-
-def _pattern(step: Step, log: LogPages | None) -> str:
-    """Return the expression, a click away, where it tells more; a log is for authors."""
-    pattern = step.pattern
-    if not log or pattern is None or expectation.is_literal(pattern):
-        return ""
-    # Some stand beside the expectation.
-    return "" if expectation.put_in_words(pattern).pattern else pattern.text
-
-
-def _address(path: str, folder: str | None) -> str:
-    """Return the address of a file that was loaded; "" if it is not there."""
-    if not path or folder is None or not os.path.isfile(path):
-        return ""
-    from urllib.parse import quote
-
-    return quote(os.fsencode(os.path.relpath(path, folder)))
-
-
-def _record_name(view: FileView, step: Step) -> str:
-    """Return what a game record of a test's position is called."""
-    name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
-    number = step.id if step.id >= 0 else f"line-{step.line}"
-    return f"{name}-{number}.sgf"

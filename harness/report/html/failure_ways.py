@@ -1,4 +1,4 @@
-"""Group failed tests that have something in common. Pure.
+"""The ways in which tests failed: those that have something in common, and a card for each. Pure.
 
 A failure has several descriptions, from the most telling to the broadest: its error; how its
 answer differs from the right one, if there are words for that; the answer itself; and whether a
@@ -7,7 +7,8 @@ one is tried for it.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
 from markupsafe import Markup
 
@@ -55,64 +56,39 @@ def group_failures(views: Iterable[FileView]) -> tuple[Ways, int]:
 
     Last, how many other tests failed.
     """
-    left = [
+    failures = [
         Failed(view, outcome)
         for view in views
         for outcome in (view.remarkable if view.tally.failed else ())
         if outcome.verdict is Verdict.FAILED and outcome.reply
     ]
-    found: Ways = []
-    for least in (_MANY, 2):
-        for say in _SAYINGS:
-            groups, left = _group(left, say, least)
-            found += groups
+    left, found = [(one, _describe(one)) for one in failures], Ways()
+    for least, kind in product((_MANY, 2), range(4)):
+        groups: dict[str, list[tuple[Failed, tuple[str, ...]]]] = defaultdict(list)
+        for one, told in left:
+            groups[told[kind]].append((one, told))
+        left = []
+        for description, tests in groups.items():
+            if description and len(tests) >= least:
+                found.append((description, [one for one, _ in tests]))
+            else:
+                left += tests
     return sorted(found, key=lambda one: -len(one[1])), len(left)
 
 
-def _group(
-    failures: Sequence[Failed], describe: Callable[[Failed], str], least: int
-) -> tuple[Ways, list[Failed]]:
-    """Return the groups of at least so many failures with one description, and all others."""
-    groups: dict[str, list[Failed]] = defaultdict(list)
-    for one in failures:
-        groups[describe(one)].append(one)
-    is_group = {told: bool(told) and len(tests) >= least for told, tests in groups.items()}
-    left = [one for told, tests in groups.items() if not is_group[told] for one in tests]
-    return [(told, tests) for told, tests in groups.items() if is_group[told]], left
-
-
-# --- what can be said of one -------------------------------------------------------------------
-
-
-def _error(one: Failed) -> str:
-    if one.outcome.reply is None or one.outcome.reply.ok:
-        return ""
+def _describe(one: Failed) -> tuple[str, ...]:
+    """Return what is said of a failure, from the most telling to the broadest; "" for nothing."""
     words = one_line(one.reply, _LONGEST_GROUP)
-    return f"An error: {words}" if one.reply else "An error without a word"
-
-
-def _difference(one: Failed) -> str:
+    if one.outcome.reply and not one.outcome.reply.ok:
+        return f"An error: {words}" if one.reply else "An error without a word", "", "", ""
     told = {differs(one.view.wordings, one.step.command, text, one.reply) for text in one.right}
-    return told.pop() if len(told) == 1 and not _error(one) else ""
-
-
-def _answer(one: Failed) -> str:
-    words = one_line(one.reply, _LONGEST_GROUP) or EMPTY
-    return "" if _error(one) else f"The same wrong answer: {words}"
-
-
-def _point(one: Failed) -> str:
-    came = names_of_points(one.reply)
-    if not came or _error(one):
-        return ""
-    if any(came & names_of_points(text) for text in one.right):
-        return "The right point, with something else that is wrong"
-    form = without_points(one.reply)
-    is_form_right = any(without_points(text) == form for text in one.right)
-    return "Another point than the right one" if is_form_right else ""
-
-
-_SAYINGS = (_error, _difference, _answer, _point)
+    difference, point = told.pop() if len(told) == 1 else "", ""
+    came, form = names_of_points(one.reply), without_points(one.reply)
+    if came and any(came & names_of_points(text) for text in one.right):
+        point = "The right point, with something else that is wrong"
+    elif came and any(without_points(text) == form for text in one.right):
+        point = "Another point than the right one"
+    return "", difference, f"The same wrong answer: {words or EMPTY}", point
 
 
 # --- The ways in which tests failed: a card for each, with one example on its board --------------

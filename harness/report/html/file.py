@@ -7,7 +7,7 @@ from functools import lru_cache
 from markupsafe import Markup
 
 from harness.reading import expectation
-from harness.records import Outcome, Pattern, Repeat, RunResult, Verdict
+from harness.records import Outcome, Pattern, Repeat, RunResult, Step, Verdict
 from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.page_names import LogPages, link, part_name
@@ -15,7 +15,6 @@ from harness.report.html.templates import drawing, render
 from harness.report.reporters import contexts
 from harness.text import one_line
 
-_NO_REPEAT = Repeat()
 _CELL = 80  # characters of a command, reply or expectation in the table
 _NAMED = 60  # characters of a test in the contents
 # In one page: it stays below 1.5 MB, with boards of 19 by 19.
@@ -65,9 +64,9 @@ class _Pages:
         self._view, self._run, self._name, self._log = view, run, name, log
         self._folder = folder
         self._shown = _sort_failures(view)
-        self.count = max(_parts(self._shown, _CARDS), _parts(view.file.outcomes, _ROWS))
-        self._places = {one.step: place for place, one in enumerate(self._shown)}
-        self._context = contexts(view, run.repeat if self._shown else _NO_REPEAT)
+        self.count = max(1, -(-len(self._shown) // _CARDS), -(-len(view.file.outcomes) // _ROWS))
+        self._addresses = card_addresses(view, name)
+        self._context = contexts(view, run.repeat if self._shown else Repeat())
 
     def page(self, part: int) -> Iterator[str]:
         """Return a page, the first one being 1."""
@@ -76,7 +75,7 @@ class _Pages:
         outcomes = file.outcomes[(part - 1) * _ROWS : part * _ROWS]
         has_script = bool(self._shown) or len(file.outcomes) > _FEW
         entries, legend, cards = self._cards(shown) if shown else ([], parts.NOTHING, [])
-        signs = [self._sign(part, one) for one in outcomes]
+        signs = list(self._signs(part, outcomes))
         body = render(
             "report/html/file.html",
             run=self._run,
@@ -118,24 +117,21 @@ class _Pages:
             )
         return entries, legend_on_paper([view]), cards
 
-    def _sign(self, part: int, outcome: Outcome) -> tuple[str, str, str]:
-        """Return the class of a test, and the address and the name of one that has a card."""
-        address = self._address(part, outcome)
-        if not address:
-            return "p" if outcome.verdict is Verdict.PASSED else "w", "", ""
-        return _kind(outcome), address, self._view.file.case.steps[outcome.step].text[:40]
+    def _signs(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[tuple[str, str, str]]:
+        """Yield the classes of tests, and the address and the name of each that has a card."""
+        for one in outcomes:
+            step = self._view.file.case.steps[one.step]
+            if address := self._address(part, step):
+                yield _kind(one), address, step.text[:40]
+            else:
+                yield "p" if one.verdict is Verdict.PASSED else "w", "", ""
 
-    def _address(self, part: int, outcome: Outcome) -> str:
+    def _address(self, part: int, step: Step) -> str:
         """Return where the card of a test is, from a part of the page; "" if it has none."""
-        place = self._places.get(outcome.step)
-        if place is None:
-            return ""
-        there = place // _CARDS + 1
-        page_ = "" if there == part else link(part_name(self._name, there))
-        return f"{page_}#T{self._view.file.case.steps[outcome.step].line}"
+        address, _ = self._addresses.get(step.line, ("", ""))
+        return address.removeprefix(link(part_name(self._name, part)))
 
     def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
-        """Yield what the rows of some tests show."""
         steps, log = self._view.file.case.steps, self._log
         passed = parts.badge(Verdict.PASSED)
         for outcome in outcomes:
@@ -144,17 +140,12 @@ class _Pages:
             shown, kind = passed, "p"
             if verdict is not Verdict.PASSED or flaky:
                 shown, kind = parts.badge(verdict, flaky), _kind(outcome)
-                if address := self._address(part, outcome):
+                if address := self._address(part, step):
                     shown = parts.anchor(address, shown)
-            yield (
-                kind,
-                log.at(step.line),
-                step.id if step.id >= 0 else f"line {step.line}",
-                shown,
-                _cell(step.command),
-                _cell(reply.text) if reply else "",
-                _expected(step.pattern) if step.pattern else "",
-            )
+            name = step.id if step.id >= 0 else f"line {step.line}"
+            expected = _expected(step.pattern) if step.pattern else ""
+            got = _cell(reply.text) if reply else ""
+            yield kind, log.at(step.line), name, shown, _cell(step.command), got, expected
 
 
 _KINDS = (("f", "FAILED"), ("x", "Expected"), ("w", "Other"), ("p", "Passed"))
@@ -171,10 +162,6 @@ def _kinds(outcomes: Sequence[Outcome]) -> list[tuple[str, str, int]]:
 
 def _kind(outcome: Outcome) -> str:
     return parts.LOOK if outcome.flaky else parts.KINDS.get(outcome.verdict, parts.LOOK)
-
-
-def _parts(items: Sequence[object], size: int) -> int:
-    return max(1, -(-len(items) // size))
 
 
 @lru_cache(_KNOWN)

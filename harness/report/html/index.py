@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from harness.report.baseline import Comparison
 
 _COMMAND = 1_000  # characters of a command line
-_TIME = 40  # pixels of the longest time
 _LISTED = 60  # failed tests of one file that are named
 _NAME = 80  # characters of a test
 
@@ -46,7 +45,6 @@ def index_page(
         from harness.report.html import failure_ways
 
         ways = failure_ways.ways(views, names)
-    longest = max((view.tally.seconds for view in views), default=0.0)
     command = command_of(run.repeat, bad) if bad else ""
     body = render(
         "report/html/index.html",
@@ -57,8 +55,10 @@ def index_page(
         ways=ways,
         told=f"{len(bad)} of {len(views)} have failures" if bad else f"{len(views)}, all passed",
         kinds=kinds,
+        longest=max((view.tally.seconds for view in views), default=0.0),
+        times_in_words=times_in_words,
         files=[
-            _row(view, name, changes.get(view.file.case.path, [0, 0]), longest)
+            _row(view, name, changes.get(view.file.case.path, [0, 0]))
             for view, name in sorted(zip(views, names, strict=True), key=_badness)
         ],
         command=command if len(command) <= _COMMAND else "",  # one that can be read
@@ -91,25 +91,15 @@ def _badness(pair: tuple[FileView, str]) -> tuple[int, ...]:
     return (-broken, -counts.failed, -lost, -counts.errors, -counts.unexpected_passes)
 
 
-def _row(view: FileView, name: str, changes: Sequence[int], longest: float) -> dict[str, object]:
-    """Return the row of a file; ``longest``: the time of the one that took longest, in seconds."""
-    counts = view.tally
-    folder, slash, base = view.file.case.path.rpartition("/")
+def _row(view: FileView, name: str, changes: Sequence[int]) -> dict[str, object]:
     failed = [one for one in view.remarkable if one.verdict is Verdict.FAILED]
     steps = [view.file.case.steps[one.step] for one in failed[:_LISTED]]
     addresses = card_addresses(view, name) if steps else {}
     return {
+        "view": view,
         "kind": "f" if _is_bad(view) else "p",
         "address": link(name),
-        "folder": folder + slash,
-        "name": base,
-        "counts": counts,
-        "is_broken": bool(view.file.failure),
-        "badness": counts.failed * 1_000_000 + counts.not_run * 1_000 + counts.expected_fails,
-        "broke": changes[0],
-        "mended": changes[1],
-        "width": f"{_TIME * counts.seconds / longest:.0f}" if longest else 0,
-        "time": times_in_words(counts.seconds),
+        "changes": changes,
         "failed": [(addresses[one.line][0], one_line(one.text, _NAME)) for one in steps],
         "rest": count_rest(len(failed) - _LISTED),
     }

@@ -34,7 +34,6 @@ class Links(NamedTuple):
     prefix: str = ""
 
 
-_NO_LINKS = Links()
 _draw = drawing("report/html/log.html")
 
 
@@ -42,15 +41,15 @@ def log_pages(
     file: FileResult,
     run: RunResult,
     name: str,
-    begin: Sequence[int] = (),
-    cards: Mapping[int, tuple[str, str]] = _NO_CARDS,
+    begin: Sequence[int],
+    cards: Mapping[int, tuple[str, str]],
 ) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield the names and the contents of the pages of one file's log.
 
-    ``name`` is that of the page about its tests. ``begin``: what :func:`part_cuts` returns, if it
-    is known. ``cards``: by line the addresses of tests' cards, and a class for their verdicts.
+    ``name`` is that of the page about its tests. ``begin``: what :func:`part_cuts` returns.
+    ``cards``: by line the addresses of tests' cards, and a class for their verdicts.
     """
-    cuts = [*(begin or part_cuts(file)), len(file.case.steps)]
+    cuts = [*begin, len(file.case.steps)]
     count = len(cuts) - 1
     for part, (first, end) in enumerate(pairwise(cuts), 1):
         links = part_links(log_name(name), part, count)
@@ -65,10 +64,10 @@ def log_pages(
         yield part_name(log_name(name), part), page(heading, body, frame)
 
 
-def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> LogPages:
+def log_of(file: FileResult, name: str, begin: Sequence[int]) -> LogPages:
     """Return the addresses of one file's log; ``begin`` as above."""
     steps = file.case.steps
-    starts = [1, *(steps[cut - 1].line + 1 for cut in (begin or part_cuts(file))[1:])]
+    starts = [1, *(steps[cut - 1].line + 1 for cut in begin[1:])]
     names = (part_name(log_name(name), part) for part in range(1, len(starts) + 1))
     return LogPages([*map(link, names)], starts)
 
@@ -124,7 +123,7 @@ def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
 _Part = tuple[str, str, str, Reply | str | None, tuple[str, str] | None]
 
 
-def _stream(file: FileResult, line_count: int, links: Links = _NO_LINKS) -> Iterator[Markup]:
+def _stream(file: FileResult, line_count: int, links: Links) -> Iterator[Markup]:
     """Yield the file line by line, comments too, each command with its reply after it.
 
     ``line_count``: lines of the source that are written.

@@ -18,7 +18,11 @@ def page_names(paths: Sequence[str]) -> list[str]:
     taken = {"index"}
     names = []
     for path in paths:
-        name = _free(os.path.basename(path).removesuffix(".tst"), taken)
+        name = own = os.path.basename(path).removesuffix(".tst")
+        number = 1
+        while {name, log_name(name)} & taken or _PART.search(name):
+            number += 1
+            name = f"{own}_{number}"
         taken |= {name, log_name(name)}
         names.append(name)
     return names
@@ -34,14 +38,6 @@ def part_name(name: str, part: int) -> str:
     return name if part == 1 else f"{name}.part{part}"
 
 
-def _free(name: str, used_names: set[str]) -> str:
-    tried, number = name, 1
-    while {tried, log_name(tried)} & used_names or _PART.search(tried):
-        number += 1
-        tried = f"{name}_{number}"
-    return tried
-
-
 class LogPages:
     """The addresses of a log, which may be cut into parts.
 
@@ -51,7 +47,7 @@ class LogPages:
 
     def __init__(self, links: Sequence[str], starts: Sequence[int], prefix: str = "") -> None:
         self._links, self._starts, self._prefix = links, starts, prefix
-        self.first, self.last = links[0], links[-1]
+        self.first = links[0]
         self.stderr = f"{links[-1]}#{prefix}stderr"
 
     def at(self, line: int) -> str:
@@ -81,10 +77,10 @@ def link(name: str) -> str:
 _FOLDER = Path(__file__).with_name("static")
 
 
-def _read(file: Path) -> list[str]:
+def _read(file: Path, end: str = "*/\n") -> list[str]:
     """Return the lines of a file without the comment at its beginning, and without indentation."""
-    _, end, text = file.read_text("ascii").partition("*/\n")
-    assert end, file
+    _, found, text = file.read_text("ascii").partition(end)
+    assert found, file
     return [line.strip() for line in text.splitlines()]
 
 
@@ -98,19 +94,13 @@ def style(*names: str) -> str:
     return "".join(read_style(_FOLDER / name) for name in names)
 
 
-def read_drawing(name: str) -> str:
-    """Return a drawing in SVG as pages have it."""
-    comment, *lines = (_FOLDER / name).read_text("ascii").splitlines()
-    assert comment.startswith("<!--"), name
-    return "".join(line.strip() for line in lines) + "\n"
-
-
 def _script(*names: str) -> str:
     lines = [line for name in names for line in _read(_FOLDER / name)]
     kept = [line for line in lines if line and not line.startswith("//")]
     return "\n".join(["(function () {", '"use strict";', *kept, "})();"])
 
 
+BOARD_DEFINITIONS = "".join(_read(_FOLDER / "boards.svg", "-->\n")) + "\n"
 STYLE = style("base.css", "cards.css", "narrow.css", "cards_on_paper.css")
 PLAIN = style("base.css", "narrow.css")  # of pages without cards
 MATRIX = style("matrix.css")

@@ -22,23 +22,20 @@ from harness.text import count_rest, one_line
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 NOTHING = Markup("")
 
-# How a verdict's sign is drawn: f it broke, x as expected, w look here, p all is well.
-_DOTS = {
-    Verdict.PASSED: "p",
-    Verdict.UNEXPECTED_PASS: "u",
-    Verdict.EXPECTED_FAIL: "x",
-    Verdict.FAILED: "f",
+# How a verdict is drawn, as a sign and as a word: f it broke, x as expected, w look here, p all is
+# well.
+_LOOKS = {
+    Verdict.PASSED: ("p", "p"),
+    Verdict.UNEXPECTED_PASS: ("u", "w"),
+    Verdict.EXPECTED_FAIL: ("x", ""),
+    Verdict.FAILED: ("f", "f"),
+    Verdict.NOT_RUN: ("x", "w"),
+    Verdict.NOT_JUDGED: ("x", "w"),
+    Verdict.IGNORED: ("x", ""),
 }
 # What a filter tells apart; all else is worth a look.
 KINDS = {Verdict.FAILED: "f", Verdict.EXPECTED_FAIL: "x", Verdict.PASSED: "p"}
 LOOK = "w"
-_PILLS = {
-    Verdict.PASSED: "p",
-    Verdict.UNEXPECTED_PASS: "w",
-    Verdict.FAILED: "f",
-    Verdict.NOT_RUN: "w",
-    Verdict.NOT_JUDGED: "w",
-}
 
 
 class PageFrame(NamedTuple):
@@ -86,7 +83,6 @@ def _page_start(has_boards: bool, style: str) -> SharedText:
 
 @cache
 def _page_end(has_script: bool, is_log: bool) -> SharedText:
-    """Return the end of a page, with its script."""
     script = page_names.LOG_SCRIPT if is_log else page_names.SCRIPT
     return SharedText(_draw_frame("end", Markup(script) if has_script else ""))
 
@@ -118,7 +114,7 @@ def anchor(address: str, text: object) -> Markup:
 @cache
 def dot(verdict: Verdict, flaky: bool = False) -> Markup:
     """Return a verdict as a sign alone; the word stands elsewhere."""
-    return _draw("dot", "u" if flaky else _DOTS.get(verdict, "x"))
+    return _draw("dot", "u" if flaky else _LOOKS[verdict][0])
 
 
 @cache
@@ -130,7 +126,7 @@ def badge(verdict: Verdict, flaky: bool = False) -> Markup:
 @cache
 def pill(verdict: Verdict, flaky: bool = False) -> Markup:
     """Return a verdict as a word on its tint."""
-    return _draw("pill", _PILLS.get(verdict, ""), WORDS[verdict][1], flaky)
+    return _draw("pill", _LOOKS[verdict][1], WORDS[verdict][1], flaky)
 
 
 def in_words(counts: Tally) -> Markup:

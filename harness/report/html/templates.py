@@ -98,18 +98,12 @@ def render(name: str, /, **values: object) -> Markup:
     return Markup(_environment().get_template(name).render(values))
 
 
+@cache
 def pieces(name: str) -> Any:
     """Return the macros of a template, by their names."""
     return _environment().get_template(name).module
 
 
-@cache
-def macro(name: str, macro_name: str) -> Callable[..., Markup]:
-    """Return a macro of a template as a function."""
-    found: Callable[..., Markup] = getattr(pieces(name), macro_name)
-    return found
-
-
 def drawing(name: str) -> Callable[..., Markup]:
     """Return a function that draws a piece of a template: a macro's name and values."""
-    return lambda piece, *values, **named: macro(name, piece)(*values, **named)
+    return lambda piece, *values, **named: getattr(pieces(name), piece)(*values, **named)

@@ -8,9 +8,8 @@ import pytest
 
 from harness.errors import StarvedError
 from harness.match.game import Arbiter, GameClock
-from harness.match.openings import after_opening
 from harness.match.records import Opening, Plan, Rules, TimeControl, claimed_winner
-from harness.match.referee import REFEREES, GomokuReferee, GoReferee
+from harness.match.referee import REFEREES, GomokuReferee, GoReferee, after_opening
 from oracle.errors import IllegalMove
 from oracle.position import BLACK, EMPTY, WHITE
 from tests.harness.match.made_matches import arbiter, hold, match, player

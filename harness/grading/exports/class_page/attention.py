@@ -16,11 +16,12 @@ from harness.grading.marks.marking import own, quote
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.html.parts import NOTHING
-from harness.report.html.templates import macro, render
+from harness.report.html.templates import drawing, render
 from harness.text import count_rest, number_of, one_line, some
 
 _EXPECTED, _ANSWER = 60, 40  # characters
 _ANSWERS = 3  # wrong ones that are named, of a test
+_draw = drawing("grading/exports/class_page/attention.html")
 
 Key = tuple[str, str, int]  # kind, case file, line
 
@@ -112,10 +113,6 @@ def section(remarks: Sequence[Markup], result: records.ClassResult) -> Markup:
 def status(count: int) -> Markup:
     """Return how many points there are, as a link; nothing if there are none."""
     return _draw("status", count) if count else NOTHING
-
-
-def _draw(piece: str, *values: object) -> Markup:
-    return macro("grading/exports/class_page/attention.html", piece)(*values)
 
 
 def _listing(kind: str, rest: str, noun: str, lines: Iterable[str]) -> Markup:
