@@ -5,7 +5,8 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple, Protocol
 
-from harness.judging import in_process, mutant_replay
+from harness.judging import in_process
+from harness.judging.mutant_replay import answers_of_mutants
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Step
@@ -206,9 +207,9 @@ def of_file(
     judge = dialect_of(case, find_dialect(dialect))
     # By line, for each test, the mutants that fail it, as bits.
     caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
-    for answer in mutant_replay.answers_of_mutants(case, mutant_replay.find_shown(case, mistakes)):
-        for raw, bits in answer.by_answer().items():
-            for line in in_process.find_failed(case, answer.step, raw, judge):
+    for step, found in answers_of_mutants(case, mistakes):
+        for raw, bits in found.items():
+            for line in in_process.find_failed(case, step, raw, judge):
                 caught[line] |= bits
     for step in case.steps:
         if step.is_test and step.command.partition(" ")[0] in specification.own_commands:
