@@ -1,8 +1,9 @@
 """Strength of a set of cases, and a smallest choice of tests that catches as much."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from operator import or_
+from operator import attrgetter, or_
 from typing import NamedTuple, Protocol
 
 from harness.judging import in_process
@@ -84,17 +85,14 @@ class _CoverSearch:
         most = max((bits & mistakes).bit_count() for bits in self.tests.values())
         if len(choice) + -(-mistakes.bit_count() // most) >= len(self.best):
             return
-        for place in self._choices(mistakes):
-            self._branch(mistakes & ~self.tests[place], [*choice, place])
-
-    def _choices(self, mistakes: int) -> list[int]:
-        """Return the tests for the mistake that the fewest catch, the best first."""
+        # The tests for the mistake that the fewest catch, the best first.
         by_mistake: dict[int, list[int]] = {}
         for place, bits in self.tests.items():
             for mistake in each_bit(bits & mistakes):
                 by_mistake.setdefault(mistake, []).append(place)
         rarest = min(by_mistake.values(), key=len)
-        return sorted(rarest, key=lambda p: -(self.tests[p] & mistakes).bit_count())
+        for place in sorted(rarest, key=lambda p: -(self.tests[p] & mistakes).bit_count()):
+            self._branch(mistakes & ~self.tests[place], [*choice, place])
 
 
 # --- How strong a set of cases is: which of the mistakes people make do its tests catch? ---------
@@ -185,37 +183,23 @@ def measure(
     cases: Sequence[CaseFile], specification: Specification, dialect: str = "gogui"
 ) -> Strength:
     """Put all tests of ``cases`` to all mistakes that a specification has."""
-    mistakes = specification.settled_mistakes
+    mistakes, spoken = specification.settled_mistakes, find_dialect(dialect)
     tests: list[MeasuredTest] = []
     wrong: list[MeasuredTest] = []
     for case in cases:
-        right, others = of_file(case, mistakes, specification, dialect)
-        tests += right
-        wrong += others
+        bad = in_process.failing_lines(case, specification.reference_engine(), spoken)
+        judge = dialect_of(case, spoken)
+        caught = Counter[int]()  # by line, the mutants that fail the test there, as bits
+        for step, found in answers_of_mutants(case, mistakes):
+            for raw, bits in found.items():
+                for line in in_process.find_failed(case, step, raw, judge):
+                    caught[line] |= bits
+        for step in filter(attrgetter("is_test"), case.steps):
+            if step.line in bad:
+                wrong.append(MeasuredTest(case.path, step, 0))
+                continue
+            # Mutants do not know these commands, whatever their mistake.
+            is_own = step.command.partition(" ")[0] in specification.own_commands
+            tests.append(MeasuredTest(case.path, step, 0 if is_own else caught[step.line]))
     unsettled = tuple(one for one in specification.mistakes if one.is_open)
     return Strength(specification.key, mistakes, unsettled, tuple(tests), tuple(wrong))
-
-
-def of_file(
-    case: CaseFile,
-    mistakes: Sequence[Mistake],
-    specification: Specification,
-    dialect: str = "gogui",
-) -> tuple[list[MeasuredTest], list[MeasuredTest]]:
-    """Return the tests of one file that the reference engine passes, and the others."""
-    bad = in_process.failing_lines(case, specification.reference_engine(), find_dialect(dialect))
-    judge = dialect_of(case, find_dialect(dialect))
-    # By line, for each test, the mutants that fail it, as bits.
-    caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
-    for step, found in answers_of_mutants(case, mistakes):
-        for raw, bits in found.items():
-            for line in in_process.find_failed(case, step, raw, judge):
-                caught[line] |= bits
-    for step in case.steps:
-        if step.is_test and step.command.partition(" ")[0] in specification.own_commands:
-            caught[step.line] = 0  # it fails because it is not known, whatever the mistake
-    tests = [
-        MeasuredTest(case.path, step, caught[step.line]) for step in case.steps if step.is_test
-    ]
-    good = [test for test in tests if test.step.line not in bad]
-    return good, [test._replace(caught=0) for test in tests if test.step.line in bad]
