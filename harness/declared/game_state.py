@@ -360,7 +360,9 @@ class _LineReader:
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
         self._game = declaration.game
-        self._templates = cache(self._read_templates)  # of the wrong arguments of a command
+        vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
+        # Of the wrong arguments of a command.
+        self._templates = cache(lambda command: [_Template(one, vertex) for one in command.bad])
 
     def read(self, line: str) -> tuple[_LineReading, ...]:
         """Return the readings of a line that hold at some time."""
@@ -381,7 +383,11 @@ class _LineReader:
         """
         widths = [width(one, self._game) for one in command.arguments]
         least = sum(widths) - sum("" in one.words for one in command.arguments)
-        if not least <= len(words) <= sum(widths) or not self._has_good_size(command, words):
+        fits = least <= len(words) <= sum(widths)
+        if fits and is_sized(command):
+            sizes = {(str(columns), str(rows)) for columns, rows in self._game.sizes}
+            fits = _sides(bind_arguments(command, words, self._game)) in sizes
+        if not fits:
             yield _WRONG, ""
             return
         rest = iter(words)
@@ -393,17 +399,6 @@ class _LineReader:
                 yield "turn" if is_turn else argument.drawn, text
             elif not (text if argument.files else text in argument.words):
                 yield _WRONG, ""
-
-    def _has_good_size(self, command: DeclaredCommand, words: list[str]) -> bool:
-        """Whether a command tells a size that is declared, or none."""
-        if not is_sized(command):
-            return True
-        sizes = {(str(columns), str(rows)) for columns, rows in self._game.sizes}
-        return _sides(bind_arguments(command, words, self._game)) in sizes
-
-    def _read_templates(self, command: DeclaredCommand) -> list[_Template]:
-        vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
-        return [_Template(one, vertex) for one in command.bad]
 
     def _reading(self, pairs: Iterable[tuple[str, str]]) -> _LineReading:
         """Return when words of the declaration are what stands for them."""
@@ -435,14 +430,13 @@ class _Template:
 
     def __init__(self, text: str, vertex: str) -> None:
         self._words: list[str] = []  # what the groups of the pattern stand for
-        parts = (self._part(*one[:2], vertex) for one in Formatter().parse(" ".join(text.split())))
-        self._pattern = re.compile("".join(parts), re.IGNORECASE)
-
-    def _part(self, text: str, word: str | None, vertex: str) -> str:
-        if word is None:
-            return re.escape(text)
-        self._words.append(word)
-        return f"{re.escape(text)}({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
+        pattern = ""
+        for before, word, _, _ in Formatter().parse(" ".join(text.split())):
+            pattern += re.escape(before)
+            if word is not None:
+                self._words.append(word)
+                pattern += f"({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
+        self._pattern = re.compile(pattern, re.IGNORECASE)
 
     def stands_for(self, text: str) -> list[tuple[str, str]] | None:
         """Return its words with what stands for them in a text; None if it is another text."""

@@ -56,10 +56,7 @@ class ReferenceProgram:
     """
 
     def __init__(
-        self,
-        program: ProgramStart,
-        declaration: Declaration,
-        files: Sequence[str] = (),
+        self, program: ProgramStart, declaration: Declaration, files: Sequence[str] = ()
     ) -> None:
         """Take a program; ``files``: patterns of files beside it that its answers depend on."""
         self.program = program
@@ -211,11 +208,6 @@ def state(words: Sequence[str], folder: Path, files: Sequence[str]) -> Sequence[
     return tuple(found)
 
 
-@cache
-def _sources_once(words: tuple[str, ...], folder: Path, files: tuple[str, ...]) -> Sequence[Path]:
-    return sources(words, folder, files)
-
-
 def sources(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[Path]:
     """Return the files of a program, as far as they are known; see :func:`digest`."""
     first, *rest = words
@@ -227,6 +219,9 @@ def sources(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[Pa
     for pattern in files:
         found.update(folder.glob(pattern))
     return sorted(path for path in found if path.is_file())
+
+
+_sources_once = cache(sources)
 
 
 def find_unlisted_files(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[str]:
@@ -306,15 +301,13 @@ class ReferenceAnswers:
     def _connection(self) -> sqlite3.Connection:
         if os.getpid() not in self._connections:
             self._connections.clear()
-            self._connections[os.getpid()] = self._open()
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                found = _prepare(sqlite3.connect(self._path, timeout=_PATIENCE))
+            except (OSError, sqlite3.Error):
+                found = _prepare(sqlite3.connect(":memory:"))
+            self._connections[os.getpid()] = found
         return self._connections[os.getpid()]
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            return _prepare(sqlite3.connect(self._path, timeout=_PATIENCE))
-        except (OSError, sqlite3.Error):
-            return _prepare(sqlite3.connect(":memory:"))
 
 
 def _prepare(connection: sqlite3.Connection) -> sqlite3.Connection:

@@ -35,17 +35,17 @@ def bounds(observations: Observed, declaration: Declaration) -> list[str]:
             " errors themselves."
         )
     fit = [told for kind, told in _TURNED.items() if kind not in unfit(declaration)]
-    if declaration.extends:
-        return found
-    if fit:
+    if fit and not declaration.extends:
         ways = " or ".join(fit)
-        text = f"grade asks public tests {ways} as well, up to a move that an engine chooses."
-        return [*found, text]
-    return [
-        *found,
-        "grade asks no variants of public tests: no argument is a vertex, and none a color"
-        " that may play at any time.",
-    ]
+        found.append(
+            f"grade asks public tests {ways} as well, up to a move that an engine chooses."
+        )
+    elif not declaration.extends:
+        found.append(
+            "grade asks no variants of public tests: no argument is a vertex, and none a color"
+            " that may play at any time."
+        )
+    return found
 
 
 # --- Notes on a declaration that was tried -------------------------------------------------------
@@ -62,6 +62,7 @@ _LOOSER = (
     *((Form.CASELESS,), (Form.NUMBERS,), (Form.COLUMNS,), (Form.ANY_ORDER,)),
     *((Form.ANY_ORDER, Form.CASELESS), (Form.FIRST_WORD,)),
 )
+_ABOUT = dict(zip(Kind.ALL, ("starts", "sets", "plays", "asks", "chooses"), strict=True))
 _DOING = f'"{Kind.SETS}", "{Kind.MOVES}", "{Kind.STARTS}" or "{Kind.CHOOSES}"'
 _RESULTS = {"black", "white", "draw", "tie"}
 
@@ -95,14 +96,12 @@ def notes(observations: Observed, declaration: Declaration) -> list[Note]:
     for command in declaration.commands:
         tally = observations.tallies[command.name]
         every = (
-            *_reach(command, tally, observations),
-            *_refusals(command, tally),
+            *_uses(command, tally, observations),
             *_replies(command, tally, declaration),
-            *_kind(command, tally),
-            *_choices(command, tally),
+            *_effects(command, tally),
         )
         found += [Note(command.name, *notice) for notice in every]
-    found += [*_forgotten(observations), *_questions(observations)]
+    found += _unasked(observations)
     # One note for all commands of which the same is to be said.
     commands: dict[tuple[Matter, str], list[str]] = {}
     for one in found:
@@ -113,7 +112,7 @@ def notes(observations: Observed, declaration: Declaration) -> list[Note]:
 Notice = tuple[Matter, str]
 
 
-def _reach(
+def _uses(
     command: DeclaredCommand, tally: CommandTally, observations: Observed
 ) -> Iterator[Notice]:
     if not tally.asked:
@@ -127,9 +126,6 @@ def _reach(
     if command.instead and tally.asked >= _FEW and tally.texts.keys().isdisjoint(command.instead):
         words = " or ".join(map(_quote, command.instead))
         yield Matter.NEVER_REACHED, f"the reference never said {words} (instead)"
-
-
-def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     has_arguments = any(one.drawn for one in command.arguments)
     if command.kind == Kind.MOVES and has_arguments and not command.bad:
         yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
@@ -170,7 +166,7 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
     return f'"{Form.FREE}"' if Form.FREE not in command.reply else ""
 
 
-def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
+def _effects(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     if tally.changed and command.kind == Kind.CHOOSES:
         yield Matter.KIND, "later replies are others without it: plays = true?"
     elif tally.changed:
@@ -181,9 +177,6 @@ def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
         yield Matter.KIND, f'{text} kind = "{Kind.SETS}", or reply = "{Form.FREE}"'
     if command.plays and tally.played_twice >= 2:
         yield Matter.KIND, "what it chose could be played after it: plays = false?"
-
-
-def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     for text, times in tally.own_refused.most_common(2):
         hint = "a word of 'instead'"
         if len(text.split()) > 1 and not command.keeps:
@@ -196,7 +189,7 @@ def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
 
 
 def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]:
-    for text in (*_refused(observations, declaration), *_refusing(observations, declaration)):
+    for text in _refused(observations, declaration):
         yield Note("", Matter.GAME, text)
     if declaration.game.over is None:
         yield from (Note("", Matter.GAME, text) for text in _over(observations, declaration))
@@ -211,21 +204,16 @@ def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]
 
 
 def _refused(observations: Observed, declaration: Declaration) -> Iterator[str]:
-    """Say which sizes are refused, and whether colors seem to take turns."""
+    """Say which sizes are refused, whether colors seem to take turns, and what else refuses."""
     if sizes := observations.sizes_refused:
         yield f"the reference refuses {some(map(_quote, sizes), 4)} (sizes)"
     asked, refused = observations.second_stones
-    if asked < _FEW:
-        return
-    if declaration.game.turns == ALTERNATE and not refused:
+    if asked >= _FEW and declaration.game.turns == ALTERNATE and not refused:
         yield f'two stones of one color in a row were never refused, {asked} times: turns = "any"?'
-    elif declaration.game.turns != ALTERNATE and refused == asked:
+    elif asked >= _FEW and declaration.game.turns != ALTERNATE and refused == asked:
         text = f"two stones of one color in a row were always refused, {asked} times"
         yield f'{text}: turns = "{ALTERNATE}"?'
-
-
-def _refusing(observations: Observed, declaration: Declaration) -> Iterator[str]:
-    """Say where moves seem to be refused by a reply that says all is well."""
+    # Where moves seem to be refused by a reply that says all is well:
     pattern = declaration.game.refused
     for command in declaration.of_kind(Kind.MOVES):
         texts = observations.tallies[command.name].texts
@@ -265,7 +253,8 @@ def _over(observations: Observed, declaration: Declaration) -> Iterator[str]:
             return
 
 
-def _forgotten(observations: Observed) -> Iterator[Note]:
+def _unasked(observations: Observed) -> Iterator[Note]:
+    """Say what is not declared, and ask about answers that the reference gives alone."""
     for name in observations.unfollowed:
         text = f"the reference names {name}, and its answers are kept although that changes"
         yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')
@@ -274,19 +263,6 @@ def _forgotten(observations: Observed) -> Iterator[Note]:
             hint = f"; as in GTP it {_ABOUT[STANDARD[name].kind]}" if name in STANDARD else ""
             text = f"the reference knows it, and nothing asks it{hint}"
             yield Note(name, Matter.FORGOTTEN, text)
-
-
-_ABOUT = {
-    Kind.ASKS: "asks",
-    Kind.MOVES: "plays",
-    Kind.CHOOSES: "chooses",
-    Kind.SETS: "sets",
-    Kind.STARTS: "starts",
-}
-
-
-def _questions(observations: Observed) -> Iterator[Note]:
-    """Ask the teacher about answers that the reference gives alone: each command once."""
     for name in dict.fromkeys(one.command.partition(" ")[0] for one in observations.questions):
         every = [one for one in observations.questions if one.command.partition(" ")[0] == name]
         one = min(every, key=lambda question: len(question.commands))

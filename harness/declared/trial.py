@@ -256,7 +256,7 @@ class Trial:
                 tally.texts.update([one.reply.text] * (not one.reply.is_refusal))
                 tally.errors += not one.reply.ok
                 tally.refusal = tally.refusal or (one.reply.text if refused else "")
-        self._follow_moves(heard)
+        self._count_moves(heard)
         said = [one for one in heard if one.line]
         if seen.conversations <= _FRESH:
             self._compare_with_itself(said)
@@ -267,7 +267,7 @@ class Trial:
             self._try_choice(said)
             self._try_without_questions(said)
 
-    def _follow_moves(self, exchanges: Sequence[Exchange]) -> None:
+    def _count_moves(self, exchanges: Sequence[Exchange]) -> None:
         """Count what happens to moves right after each reply to a question; and ends of games."""
         last: dict[str, str] = {}
         over = self._declaration.game.over

@@ -313,7 +313,7 @@ class Records:
                 yield from self._of_game(game.root, name)
 
     def _of_game(self, root: Node, name: str) -> Iterator[Opening]:
-        begun, played = self._play_accepted(list(self._moves(root)), self._size(root))
+        begun, played = self._play_accepted(root)
         identity = sha256("\n".join(played).encode()).hexdigest()  # hangs on its moves alone
         if self._private is not None and is_private(identity) != self._private:
             self.counts[f"kept for {'public' if self._private else 'private'} cases"] += 1
@@ -335,23 +335,18 @@ class Records:
                     yield color, self._respell(name, value)
             node = node.children[0] if node.children else None
 
-    def _size(self, root: Node) -> tuple[int, int]:
-        size = self._respell("SZ", root.properties.get("SZ", ["19"])[0])
-        columns, _, rows = size.partition(":")
-        first, second = (
-            int(side) if side.strip().isdigit() else 0 for side in (columns, rows or columns)
-        )
-        return first, second
-
     def _respell(self, name: str, value: str) -> str:
         """Return a value as SGF has it, if that is known."""
         spelled = None if self._strict else load.spell(name, value)
         return value if spelled is None else spelled
 
-    def _play_accepted(
-        self, moves: list[tuple[int, str]], size: tuple[int, int]
-    ) -> tuple[tuple[str, ...], list[str]]:
+    def _play_accepted(self, root: Node) -> tuple[tuple[str, ...], list[str]]:
         """Return what begins the board, and the moves up to the first that is refused."""
+        columns, _, rows = self._respell("SZ", root.properties.get("SZ", ["19"])[0]).partition(":")
+        side, other = (
+            int(one) if one.strip().isdigit() else 0 for one in (columns, rows or columns)
+        )
+        size = side, other
         begun: tuple[str, ...] = ()
         starts = self._declaration.of_kind(Kind.STARTS)
         # Nobody knows how to begin a board where that needs more than a number.
@@ -365,7 +360,7 @@ class Records:
             return (), []
         if any(engine.refuses(engine.reply(command)) for command in begun):
             return (), []
-        for color, value in moves:
+        for color, value in self._moves(root):
             command = self._play(color, value, size)
             if not command or engine.refuses(engine.reply(command)):
                 break

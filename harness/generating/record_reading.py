@@ -314,10 +314,8 @@ def harvest(
     def work(task: list[RecordPiece], note: Note) -> Harvest:
         return _read(task, options)
 
-    def on_task_note(task: int, note: object) -> None:
-        """Take no notes of tasks under way: they are short."""
-
-    for place, part in run_all(pieces, work, workers, on_task_note):
+    # No notes are taken of tasks under way: they are short.
+    for place, part in run_all(pieces, work, workers, lambda *_: None):
         if isinstance(part, Fault):
             raise RuntimeError(f"{part.message}\n{part.details}")
         found.pool.add(part.pool)
@@ -338,7 +336,6 @@ def _read(pieces: Sequence[RecordPiece], options: HarvestOptions) -> Harvest:
                 played = replay(game.root, name, strict=options.strict)
                 if game.fault:
                     played = played._replace(notes=(*played.notes, _DAMAGED))
-                _refuse_unfit(played, options)
                 found.pool.add(_finds(played, options, found))
             except Unusable as reason:
                 found.counts[str(reason)] += 1
@@ -362,7 +359,18 @@ def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, 
 
 
 def _finds(played: Played, options: HarvestOptions, harvest: Harvest) -> Iterator[Find]:
-    """Yield the features of a game's moments."""
+    """Yield the features of a game's moments.
+
+    Raises :class:`Unusable` when the game is not for this run.
+    """
+    if played.kind != options.kind.game:
+        raise Unusable("another game")
+    if played.size not in options.sizes:
+        raise Unusable("a size that the assignment does not use")
+    if not played.moves and not played.boards[0].stones:
+        raise Unusable("no stone and no sound move")
+    if options.private is not None and is_private(played.origin.game) != options.private:
+        raise Unusable(f"kept for {'public' if options.private else 'private'} cases")
     harvest.counts["used"] += 1
     harvest.notes.update(played.notes)
     identity = played.origin.game
@@ -378,15 +386,3 @@ def _finds(played: Played, options: HarvestOptions, harvest: Harvest) -> Iterato
                         identity, number, feature.name, one.size, one.board
                     )
                     yield Find(rank, feature.name, answer, one)
-
-
-def _refuse_unfit(played: Played, options: HarvestOptions) -> None:
-    """Raise :class:`Unusable` when the game is not for this run."""
-    if played.kind != options.kind.game:
-        raise Unusable("another game")
-    if played.size not in options.sizes:
-        raise Unusable("a size that the assignment does not use")
-    if not played.moves and not played.boards[0].stones:
-        raise Unusable("no stone and no sound move")
-    if options.private is not None and is_private(played.origin.game) != options.private:
-        raise Unusable(f"kept for {'public' if options.private else 'private'} cases")

@@ -176,28 +176,30 @@ _USED = ("files", "games", "used", "positions")
 
 def report(request: SceneRequest, harvest: Harvest, result: ProducedScenes) -> Iterator[str]:
     """Yield the lines of the report."""
-    yield from _read(harvest)
+    counts = harvest.counts
+    if counts["files"]:
+        files, games = (number_of(counts[one], one[:-1]) for one in ("files", "games"))
+        yield f"{files}, {games}, {counts['used']} used, {counts['positions']} positions looked at"
+        rest = Counter({name: number for name, number in counts.items() if name not in _USED})
+        yield from _section("Not used", rest)
+        yield from _section("Odd, but used", harvest.notes)
+    else:
+        yield "no game was read: all positions are made"
     yield from _features(request, harvest, result)
     sizes = Counter(one.scene.find.moment.size for one in result.scenes)
     if sizes:
         yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))
     yield from _section("Left out", result.left_out)
-    yield from _strength(result)
-
-
-def _read(harvest: Harvest) -> Iterator[str]:
-    counts = harvest.counts
-    if not counts["files"]:
-        yield "no game was read: all positions are made"
-        return
-    yield (
-        f"{number_of(counts['files'], 'file')}, "
-        f"{number_of(counts['games'], 'game')}, {counts['used']} used, {counts['positions']}"
-        " positions looked at"
-    )
-    rest = Counter({name: number for name, number in counts.items() if name not in _USED})
-    yield from _section("Not used", rest)
-    yield from _section("Odd, but used", harvest.notes)
+    tests, scenes = sum(len(one.asked) for one in result.scenes), len(result.scenes)
+    total, engines = len(result.mistakes), len(result.engines)
+    alive = [one.name for one in result.survivors]
+    away = sum(one in result.engines for one in result.survivors)
+    caught = total - (len(alive) - away)
+    yield f"\n{number_of(tests, 'test')} in {number_of(scenes, 'scene')}"
+    yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
+    if engines:
+        yield f"{engines - away} of {number_of(engines, 'engine')} caught"
+    yield from describe_shares(result.other_catches, result.caught, alive)
 
 
 def _section(heading: str, counts: Counter[str]) -> Iterator[str]:
@@ -227,20 +229,6 @@ def _features(request: SceneRequest, harvest: Harvest, result: ProducedScenes) -
         yield f"no position of a game had: {', '.join(absent)}"
     if missing:
         yield f"not in the set: {', '.join(missing)}"
-
-
-def _strength(result: ProducedScenes) -> Iterator[str]:
-    tests = sum(len(one.asked) for one in result.scenes)
-    scenes = len(result.scenes)
-    total, engines = len(result.mistakes), len(result.engines)
-    alive = [one.name for one in result.survivors]
-    away = sum(one in result.engines for one in result.survivors)
-    caught = total - (len(alive) - away)
-    yield f"\n{number_of(tests, 'test')} in {number_of(scenes, 'scene')}"
-    yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
-    if engines:
-        yield f"{engines - away} of {number_of(engines, 'engine')} caught"
-    yield from describe_shares(result.other_catches, result.caught, alive)
 
 
 def describe_shares(other_catches: int, catches: int, survivors: Sequence[str]) -> Iterator[str]:

@@ -183,23 +183,34 @@ def measure(
     cases: Sequence[CaseFile], specification: Specification, dialect: str = "gogui"
 ) -> Strength:
     """Put all tests of ``cases`` to all mistakes that a specification has."""
-    mistakes, spoken = specification.settled_mistakes, find_dialect(dialect)
-    tests: list[MeasuredTest] = []
-    wrong: list[MeasuredTest] = []
-    for case in cases:
-        bad = in_process.failing_lines(case, specification.reference_engine(), spoken)
-        judge = dialect_of(case, spoken)
-        caught = Counter[int]()  # by line, the mutants that fail the test there, as bits
-        for step, found in answers_of_mutants(case, mistakes):
-            for raw, bits in found.items():
-                for line in in_process.find_failed(case, step, raw, judge):
-                    caught[line] |= bits
-        for step in filter(attrgetter("is_test"), case.steps):
-            if step.line in bad:
-                wrong.append(MeasuredTest(case.path, step, 0))
-                continue
-            # Mutants do not know these commands, whatever their mistake.
-            is_own = step.command.partition(" ")[0] in specification.own_commands
-            tests.append(MeasuredTest(case.path, step, 0 if is_own else caught[step.line]))
+    mistakes = specification.settled_mistakes
+    every = [of_file(case, mistakes, specification, dialect) for case in cases]
+    tests, wrong = (tuple(one for some in every for one in some[place]) for place in (0, 1))
     unsettled = tuple(one for one in specification.mistakes if one.is_open)
-    return Strength(specification.key, mistakes, unsettled, tuple(tests), tuple(wrong))
+    return Strength(specification.key, mistakes, unsettled, tests, wrong)
+
+
+def of_file(
+    case: CaseFile,
+    mistakes: Sequence[Mistake],
+    specification: Specification,
+    dialect: str = "gogui",
+) -> tuple[list[MeasuredTest], list[MeasuredTest]]:
+    """Return the tests of one file that the reference engine passes, and the others."""
+    spoken = find_dialect(dialect)
+    bad = in_process.failing_lines(case, specification.reference_engine(), spoken)
+    judge = dialect_of(case, spoken)
+    caught = Counter[int]()  # by line, the mutants that fail the test there, as bits
+    for step, found in answers_of_mutants(case, mistakes):
+        for raw, bits in found.items():
+            for line in in_process.find_failed(case, step, raw, judge):
+                caught[line] |= bits
+    good, wrong = [], []
+    for step in filter(attrgetter("is_test"), case.steps):
+        # Mutants do not know its own commands, whatever their mistake.
+        is_own = step.command.partition(" ")[0] in specification.own_commands
+        if step.line in bad:
+            wrong.append(MeasuredTest(case.path, step, 0))
+        else:
+            good.append(MeasuredTest(case.path, step, 0 if is_own else caught[step.line]))
+    return good, wrong
