@@ -88,10 +88,7 @@ class ReferenceEngine(Engine):
     """
 
     def __init__(
-        self,
-        replies: Replies,
-        declaration: Declaration,
-        refuses: Callable[[Reply], bool],
+        self, replies: Replies, declaration: Declaration, refuses: Callable[[Reply], bool]
     ) -> None:
         """Take what knows the right replies.
 

@@ -326,28 +326,11 @@ class Answered(NamedTuple):
     right: tuple[Reply, ...]  # its replies
 
 
-class AskedBatch(NamedTuple):
-    """Scripts that the engine has answered, and that are under way to the reference."""
-
-    scripts: list[HeardScript]
-    commands: list[tuple[str, ...]]
-    hearing: ReferenceHearing
-
-    def finish(self) -> list[Answered]:
-        """Wait for the replies, and return the scripts with them."""
-        rows = zip(self.scripts, self.commands, self.hearing.replies(), strict=True)
-        return [Answered(*row) for row in rows]
-
-
 class Relay:
     """Hands batches on."""
 
     def __init__(
-        self,
-        search: ScriptSearch,
-        likeness: Likeness,
-        reference: ReferenceProgram,
-        folder: str,
+        self, search: ScriptSearch, likeness: Likeness, reference: ReferenceProgram, folder: str
     ) -> None:
         """``folder``: where the files lie that scripts name."""
         self._search = search
@@ -364,22 +347,25 @@ class Relay:
     def run(self, batches: Iterator[Sequence[Script]]) -> Iterator[list[Answered]]:
         """Yield each batch when both have answered it; the last but one is drawn by then."""
         sent: judges.SentScripts | None = None  # to the engine
-        asked: AskedBatch | None = None
+        # What the engine has answered and is under way to the reference: also as that is asked it.
+        asked: tuple[list[HeardScript], list[tuple[str, ...]], ReferenceHearing] | None = None
         batch: Sequence[Script] = next(batches, ())
         while batch or sent or asked:
             heard = list(sent.collect()) if sent else []
-            answered = asked.finish() if asked else []
+            answered = []
+            if asked:
+                scripts, commands, hearing = asked
+                rows = zip(scripts, commands, hearing.replies(), strict=True)
+                answered = [Answered(*row) for row in rows]
             sent = self._search.begin(batch) if batch else None
-            asked = self._ask(heard) if heard else None
-            pair = sent, asked and asked.hearing
+            asked = None
+            if heard:
+                commands = [self._likeness.list_asked_commands(one.trace) for one in heard]
+                asked = heard, commands, self._reference.begin(commands, self._folder)
+            pair = sent, asked and asked[-1]
             self._under_way = tuple(one for one in pair if one)
             yield answered
             batch = next(batches, ())
-
-    def _ask(self, scripts: list[HeardScript]) -> AskedBatch:
-        """Ask the reference, and do not wait."""
-        commands = [self._likeness.list_asked_commands(one.trace) for one in scripts]
-        return AskedBatch(scripts, commands, self._reference.begin(commands, self._folder))
 
 
 class Likeness:

@@ -1,8 +1,8 @@
-"""The name of a mistake: of several that explain a finding, the one that explains most others."""
+"""Findings: the mistakes that explain them, the causes that they share, and their case files."""
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -197,7 +197,7 @@ def file_name(number: int, finding: FuzzFinding, protocol: str = GTP) -> str:
     """Return such as ``01-score-too-low.gtp``; ``protocol``: what the engine speaks."""
     command, kind = finding.difference.signature
     words = re.sub(r"[^a-z0-9]+", "-", f"{command} {kind}".lower()).strip("-")
-    return f"{number:02}-{words[:50].strip('-')}{_FORMATS[protocol].ending}"
+    return f"{number:02}-{words[:50].strip('-')}{_ENDINGS[protocol]}"
 
 
 def write(
@@ -221,11 +221,16 @@ def _names(finding: FuzzFinding, number: int) -> dict[str, str]:
 def text(number: int, finding: FuzzFinding, judge: ReplyJudge, protocol: str = GTP) -> str:
     """Return the case file of a finding."""
     beyond = [_UNSAID] if protocol == GTP and finding.difference.right.startswith("?") else []
-    lines = [
-        *_comment([*_heading(finding, judge.specification.key), *beyond]),
-        "",
-        *_body(number, finding, judge, _FORMATS[protocol].lines),
-    ]
+    lines = [*_comment([*_heading(finding, judge.specification.key), *beyond]), ""]
+    names, last = _names(finding, number), len(finding.script.commands) - 1
+    for index, expected in enumerate(judge.expectations(finding.script)):
+        is_last, words = index == last, expected.command.split()
+        if is_last and not names.keys() & words:
+            board, why = judge.picture(finding.script)
+            lines += (f"# {line}".rstrip() for line in board.split("\n") if board)
+            lines += _comment([why] if why else [])
+        sent = " ".join(names.get(word, word) for word in words)
+        lines += _LINES[protocol](expected._replace(command=sent), 10 * (index + 1), is_last)
     return "\n".join(lines) + "\n"
 
 
@@ -246,18 +251,6 @@ def _heading(finding: FuzzFinding, key: str) -> Iterator[str]:
         yield f"It goes wrong as {one.name} does: {one.sentence}"
     if finding.is_flaky:
         yield f"Flaky: {times} new processes showed it."
-
-
-def _body(number: int, finding: FuzzFinding, judge: ReplyJudge, lines: "_Lines") -> Iterator[str]:
-    names, last = _names(finding, number), len(finding.script.commands) - 1
-    for index, expected in enumerate(judge.expectations(finding.script)):
-        is_last, words = index == last, expected.command.split()
-        if is_last and not names.keys() & words:
-            board, why = judge.picture(finding.script)
-            yield from (f"# {line}".rstrip() for line in board.split("\n") if board)
-            yield from _comment([why] if why else [])
-        sent = " ".join(names.get(word, word) for word in words)
-        yield from lines(expected._replace(command=sent), 10 * (index + 1), is_last)
 
 
 # --- formats -----------------------------------------------------------------------------------
@@ -282,14 +275,6 @@ def _for_answers(expected: Expected, number: int, is_last: bool) -> Iterator[str
     yield f"{REASONS}{ILLEGAL.removeprefix('= ')}.*" if is_told else expected.refused
 
 
-_Lines = Callable[[Expected, int, bool], Iterator[str]]  # the last one: whether it is the finding
-
-
-class _Format(NamedTuple):
-    """Format of a protocol's case files."""
-
-    ending: str  # of their names
-    lines: _Lines
-
-
-_FORMATS = {GTP: _Format(".gtp", _for_gtp), STATUS_LAST: _Format(".txt", _for_answers)}
+_ENDINGS = {GTP: ".gtp", STATUS_LAST: ".txt"}  # of the names of case files
+# What writes a command of them; the last argument: whether it is the finding.
+_LINES = {GTP: _for_gtp, STATUS_LAST: _for_answers}

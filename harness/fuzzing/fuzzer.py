@@ -204,12 +204,9 @@ class Spending:
     def is_over(self) -> bool:
         """Whether all is spent."""
         waited = monotonic() - self._began
-        return waited >= self._longest or min(waited, self._seconds) >= self._most
-
-    @property
-    def _seconds(self) -> float:
-        """Others in this process may compute at the same time: then it is more than was spent."""
-        return processor_seconds() - self._computed + self._hung
+        # Others in this process may compute at the same time: then it is more than was spent.
+        computed = processor_seconds() - self._computed + self._hung
+        return waited >= self._longest or min(waited, computed) >= self._most
 
     def note(self, trace: Trace) -> None:
         """Take what an engine did since the last time."""

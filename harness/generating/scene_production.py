@@ -16,6 +16,7 @@ from operator import or_
 from pathlib import Path
 
 from harness import file_system
+from harness.banks.banks import EngineBench
 from harness.generating import scene_text
 from harness.generating.record_reading import Harvest, Pool
 from harness.generating.record_replay import turn
@@ -335,7 +336,7 @@ class _Workshop:
         """The mistakes that all staged scenes together catch, as bits."""
         return reduce(or_, (one.caught for one in self.staged), 0)
 
-    def measure(self, bench: scene_text.TestBench) -> None:
+    def measure(self, bench: EngineBench) -> None:
         """Put all staged scenes to engines, which follow the mistakes in what a scene catches."""
         starts = range(0, len(self.staged), _TOGETHER)
         heaps = [self.staged[start : start + _TOGETHER] for start in starts]

@@ -3,9 +3,9 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from harness.banks.banks import EngineBench
 from harness.generating.record_reading import Choices, Harvest
 from harness.judging.strength import KnownWrong
 from harness.records import CaseFile
@@ -34,30 +34,6 @@ class Staged(NamedTuple):
     caught: int  # the mistakes that its tests catch, as bits of their places
 
 
-class TestBench(Protocol):
-    """Wrong engines, and what they do with tests."""
-
-    @property
-    def engines(self) -> tuple[KnownWrong, ...]:
-        """Return the engines."""
-
-    @property
-    def folder(self) -> Path:
-        """Return the folder of the case files, in which lie the files that commands name."""
-
-    def map_catches(self, texts: Sequence[str], engine_bits: int) -> list[dict[int, int]]:
-        """Return of case files, by the line of each test, the engines that it catches.
-
-        ``engine_bits``: the engines to be asked, as bits.
-        """
-
-    def find_caught(self, cases: Sequence[CaseFile]) -> int:
-        """Return the engines that case files catch, as bits."""
-
-    def find_wrong(self, text: str) -> set[int]:
-        """Return the lines of the tests of a case file that the reference engine fails."""
-
-
 class SceneRequest(NamedTuple):
     """Request for a set."""
 
@@ -69,7 +45,7 @@ class SceneRequest(NamedTuple):
     existing_cases: tuple[CaseFile, ...] = ()  # the set is to complete these
     excluded: tuple[CaseFile, ...] = ()  # and has no test the same as any of these
     only_survivors: bool = False  # take only what catches a mistake these leave alive
-    bench: TestBench | None = None  # engines to be caught beside the mistakes
+    bench: EngineBench | None = None  # engines to be caught beside the mistakes
 
 
 class ProducedScenes(NamedTuple):

@@ -9,10 +9,11 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.banks.banks import EngineBench
 from harness.declared.declaration import Declaration
 from harness.generating.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices
-from harness.generating.scene_text import TestBench, comment, describe_shares
+from harness.generating.scene_text import comment, describe_shares
 from harness.judging.strength import KnownWrong
 from harness.text import number_of
 
@@ -55,7 +56,7 @@ class ProducedTests(NamedTuple):
 
 
 def produce(
-    request: TestRequest, drafter: Drafter, bench: TestBench, on_step: Callable[[str], None]
+    request: TestRequest, drafter: Drafter, bench: EngineBench, on_step: Callable[[str], None]
 ) -> ProducedTests:
     """Return the set of tests that a request asks for."""
     pool = _DrawnTests(request, drafter, bench)
@@ -78,7 +79,7 @@ def produce(
 class _DrawnTests:
     """The tests drawn so far, and what each of them catches."""
 
-    def __init__(self, request: TestRequest, drafter: Drafter, bench: TestBench) -> None:
+    def __init__(self, request: TestRequest, drafter: Drafter, bench: EngineBench) -> None:
         self.drafts: list[Draft] = []
         self._request = request
         self._drafter = drafter
