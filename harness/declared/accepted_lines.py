@@ -232,7 +232,15 @@ class AcceptedLines:
                 self.take_shape(name, used)
             else:
                 unused[name] = self._try_shapes(name)
-        if not self.used and self._are_numbers(unused):
+        # Are points two numbers: to ``play``, else to most that take one form? One command among
+        # many may take two numbers of another kind, or any word.
+        forms = {
+            name: {one.vertices for one in found if A_VERTEX in one.shape}
+            for name, found in unused.items()
+        }
+        votes, is_played = list(forms.values()), POINTS in forms.get("play", ())
+        is_numbered = not is_played and votes.count({NUMBERED}) > votes.count({POINTS})
+        if is_numbered and not self.used:
             self.game = self.game._replace(vertices=NUMBERED)
         for name, accepted in unused.items():
             for one in accepted:
@@ -296,17 +304,3 @@ class AcceptedLines:
                     tried.append(_Attempt(line, shape, form))
         accepted = self.find_accepted(self.opening.lines, [one.line for one in tried])
         return [one for one in tried if one.line in accepted]
-
-    @staticmethod
-    def _are_numbers(accepted: dict[str, list[_Attempt]]) -> bool:
-        """Whether points are two numbers: to ``play``, else to most that take one form.
-
-        One command among many may take two numbers of another kind, or any word.
-        """
-        forms = {
-            name: {one.vertices for one in found if A_VERTEX in one.shape}
-            for name, found in accepted.items()
-        }
-        votes = list(forms.values())
-        is_played = POINTS in forms.get("play", ())
-        return not is_played and votes.count({NUMBERED}) > votes.count({POINTS})

@@ -97,7 +97,7 @@ class ReferenceEngine(Engine):
         """
         super().__init__(ReferenceSession(ConversationState(declaration)))
         self.said: tuple[str, ...] = ()  # what led here
-        self._ahead: deque[tuple[str, Reply]] = deque()  # what was asked in advance
+        self.ahead: deque[tuple[str, Reply]] = deque()  # what was asked in advance
         self._replies = replies
         self.declaration = declaration
         self.refuses = refuses
@@ -127,8 +127,8 @@ class ReferenceEngine(Engine):
 
     def get_right_reply(self, command: str) -> Reply:
         """Return the reply to a command, and do not continue."""
-        if self._ahead and self._ahead[0][0] == command:
-            return self._ahead[0][1]
+        if self.ahead and self.ahead[0][0] == command:
+            return self.ahead[0][1]
         return self.replies((*self.said, command))[-1]
 
     def expect(self, commands: tuple[str, ...]) -> None:
@@ -137,18 +137,7 @@ class ReferenceEngine(Engine):
 
     def foresee(self, commands: Iterable[str], replies: Iterable[Reply]) -> None:
         """Take the replies to what is to be said next."""
-        self._ahead = deque(zip(commands, replies, strict=False))
-
-    @property
-    def foresees(self) -> bool:
-        """Whether the reply to what is probably said next is at hand."""
-        return bool(self._ahead)
-
-    def after(self, commands: tuple[str, ...]) -> "ReferenceEngine":
-        """Return this engine after it has heard some commands."""
-        for command in commands:
-            self.reply(command)
-        return self
+        self.ahead = deque(zip(commands, replies, strict=False))
 
     def follow(self, command: str, reply: Reply) -> None:
         """Continue as if the reference had given this reply, such as another engine's move."""
@@ -161,10 +150,10 @@ class ReferenceEngine(Engine):
             said = (move,) if move else ()
         state.observe(command, refused=refused, reply=reply.text)
         self.said += said
-        if self._ahead and said == self._ahead[0][:1]:
-            self._ahead.popleft()
+        if self.ahead and said == self.ahead[0][:1]:
+            self.ahead.popleft()
         else:
-            self._ahead.clear()
+            self.ahead.clear()
         self.session.running = name_of(command) != "quit"
 
 

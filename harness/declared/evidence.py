@@ -314,10 +314,8 @@ def gather(
     """
     listed = trial.list_commands()
     opening = accepted_lines.find_opening(trial, listed, conversations, ask)
-    game, used = (
-        DeclaredGame(protocol=trial.protocol),
-        accepted_lines.find_used(chain(*conversations)),
-    )
+    game = DeclaredGame(protocol=trial.protocol)
+    used = accepted_lines.find_used(chain(*conversations))
     found = Evidence(trial, listed, opening, game, used)
     found.find_sizes()
     found.find_points(conversations)

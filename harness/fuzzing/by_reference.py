@@ -257,7 +257,7 @@ class _ReferenceWalk:
 
     def look_ahead(self) -> None:
         """Ask at once for the replies from the command on up to the next move, if that is new."""
-        if self.index < self._seen or self.engine.foresees:
+        if self.index < self._seen or self.engine.ahead:
             return
         ahead: list[str] = []
         for place, command in enumerate(self._commands[self.index :], self.index):

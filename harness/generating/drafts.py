@@ -12,15 +12,14 @@ from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Ki
 from harness.declared.engine import ReferenceEngine
 from harness.declared.game_state import Allowing, vertex_of
 from harness.declared.specifying import match_anywhere
-from harness.generating.record_reading import Choices
+from harness.generating.record_reading import DAMAGED, Choices, RecordPiece, read_games
 from harness.generating.record_replay import is_private
 from harness.judging import in_process
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
 from harness.vocabulary.answer_forms import literally
-from oracle.errors import SgfError
 from oracle.position import grid
-from oracle.sgf import Node, games, load, write
+from oracle.sgf import Node, load, write
 
 
 class Opening(NamedTuple):
@@ -300,16 +299,9 @@ class Records:
         """Yield positions of games, as far as the reference accepts their moves."""
         for path in paths:
             self.counts["files"] += 1
-            try:
-                found = games(Path(path).read_bytes(), path)
-            except (OSError, SgfError):
-                self.counts["a file is not a game record"] += 1
-                continue
-            for number, game in enumerate(found, 1):
-                self.counts["games"] += 1
+            for game, name in read_games(RecordPiece(path, 0, -1), self.counts):
                 if game.fault:
-                    self.counts["damaged or cut off; used up to there"] += 1
-                name = f"game {number} of {path}" if len(found) > 1 else path
+                    self.counts[DAMAGED] += 1
                 yield from self._of_game(game.root, name)
 
     def _of_game(self, root: Node, name: str) -> Iterator[Opening]:

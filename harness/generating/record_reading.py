@@ -191,7 +191,7 @@ def _order(find: Find) -> tuple[int, str]:
 
 _PIECE = 1 << 17  # bytes of a collection that are read at a time
 _TOGETHER = 64  # small files that make one task
-_DAMAGED = "damaged or cut off; used up to there"
+DAMAGED = "damaged or cut off; used up to there"
 _SIGNS = re.compile(rb"\[(?:[^\\\]]|\\.)*\]|[()]", re.DOTALL)
 
 
@@ -200,7 +200,7 @@ class RecordPiece(NamedTuple):
 
     path: str
     start: int
-    end: int
+    end: int  # -1: that of the file
 
 
 class HarvestOptions(NamedTuple):
@@ -330,24 +330,23 @@ def _read(pieces: Sequence[RecordPiece], options: HarvestOptions) -> Harvest:
     """Read some pieces in this process."""
     found = Harvest.empty()
     for piece in pieces:
-        for game, name in _games(piece, found.counts):
-            found.counts["games"] += 1
+        for game, name in read_games(piece, found.counts):
             try:
                 played = replay(game.root, name, strict=options.strict)
                 if game.fault:
-                    played = played._replace(notes=(*played.notes, _DAMAGED))
+                    played = played._replace(notes=(*played.notes, DAMAGED))
                 found.pool.add(_finds(played, options, found))
             except Unusable as reason:
                 found.counts[str(reason)] += 1
     return found
 
 
-def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, str]]:
-    """Yield the games of a piece, each with its name for a reader."""
+def read_games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, str]]:
+    """Yield the games of a piece, which are counted, each with its name for a reader."""
     try:
         with Path(piece.path).open("rb") as file:
             file.seek(piece.start)
-            data = file.read(piece.end - piece.start)
+            data = file.read(piece.end - piece.start if piece.end >= 0 else -1)
         found = games(data, piece.path)
     except (OSError, SgfError):
         counts["a file is not a game record"] += 1
@@ -355,6 +354,7 @@ def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, 
     where = f", from byte {piece.start}" if piece.start else ""
     for game in found:
         several = len(found) > 1 or piece.start
+        counts["games"] += 1
         yield game, f"game {game.number} of {piece.path}{where}" if several else piece.path
 
 
