@@ -118,26 +118,12 @@ def read_shipped_scripts(specification: Specification) -> Iterator[Script]:
 # found so far explains.
 
 
-class FindingCause(NamedTuple):
-    """Common cause of a finding and all like it."""
-
-    signature: tuple[str, str]  # of the difference
-    mistakes: tuple[Mistake, ...]  # the likeliest first; empty if unknown
-    is_flaky: bool = False
-
-    def explains(self, trace: Trace, differences: Sequence[WrongReply], judge: ReplyJudge) -> bool:
-        """Whether a trace with differences, one at least, shows nothing but this cause."""
-        if self.mistakes:
-            return explains(self.mistakes[0], trace, judge.specification, judge.folder)
-        return {one.signature for one in differences} == {self.signature}
-
-
 class Causes:
-    """The causes found so far."""
+    """The causes found so far, each by its finding."""
 
     def __init__(self, judge: ReplyJudge) -> None:
         self.judge = judge
-        self.found: list[FindingCause] = []
+        self.found: list[FuzzFinding] = []
 
     @property
     def specification(self) -> Specification:
@@ -147,9 +133,20 @@ class Causes:
     def news(self, trace: Trace) -> WrongReply | None:
         """Return the first difference that no known cause explains."""
         found = list(differences(trace, self.judge))
-        if not found or any(one.explains(trace, found, self.judge) for one in self.found):
+        signatures = {one.signature for one in found}
+
+        def is_all(cause: FuzzFinding) -> bool:
+            """Whether the trace shows nothing but this cause."""
+            if cause.mistakes:
+                judge = self.judge
+                return explains(cause.mistakes[0], trace, judge.specification, judge.folder)
+            return signatures == {cause.difference.signature}
+
+        if not found or any(map(is_all, self.found)):
             return None
-        unknown = {one.signature for one in self.found if one.is_flaky or not one.mistakes}
+        unknown = {
+            one.difference.signature for one in self.found if one.is_flaky or not one.mistakes
+        }
         return next((one for one in found if one.signature not in unknown), None)
 
 

@@ -13,7 +13,7 @@ from hypothesis import Phase
 from hypothesis import strategies as st
 
 from harness.fuzzing.drawing import DRAW, find
-from harness.fuzzing.findings import Causes, FindingCause, FuzzFinding, Namer
+from harness.fuzzing.findings import Causes, FuzzFinding, Namer
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
 from harness.fuzzing.judges import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, Slow
@@ -108,9 +108,7 @@ class Fuzzer:
             if shown:
                 self._asker.renew()  # others have asked its process, too
             if finding:
-                self._causes.found.append(
-                    FindingCause(finding.difference.signature, finding.mistakes, finding.is_flaky)
-                )
+                self._causes.found.append(finding)
                 yield finding
             call += finding is None
 

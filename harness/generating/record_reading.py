@@ -211,7 +211,6 @@ class HarvestOptions(NamedTuple):
     moves: Moves
     sizes: range
     private: bool | None  # which half of the games; None: all
-    without: frozenset[str] = frozenset()  # names of games that are not to be used
     strict: bool = False  # whether a game is used only as far as SGF and the rules allow
 
 

@@ -221,17 +221,14 @@ _UNSAID = (
 )
 
 
-class Sources(NamedTuple):
-    """Sources of the tests."""
+def report(
+    result: ProducedTests, records: Counter[str], openings: int, unsaid: Counter[str]
+) -> Iterator[str]:
+    """Yield the lines of the report.
 
-    records: Counter[str]  # counts of game records
-    openings: int  # positions to continue from
-    unsaid: Counter[str]  # commands whose right answer was an error
-
-
-def report(result: ProducedTests, sources: Sources) -> Iterator[str]:
-    """Yield the lines of the report."""
-    records, openings, unsaid = sources
+    ``records``: counts of game records. ``openings``: positions to continue from. ``unsaid``:
+    commands whose right answer was an error.
+    """
     if records["files"]:
         files, games = (number_of(records[one], one[:-1]) for one in ("files", "games"))
         yield f"{files}, {games}, {records['used']} used"
