@@ -147,6 +147,12 @@ class Declaration(_Declared):
         """Return the commands of some kinds."""
         return tuple(one for one in self.commands if one.kind in kinds)
 
+    @cached_property
+    def plain_questions(self) -> tuple[DeclaredCommand, ...]:
+        """The questions without arguments that have one answer."""
+        asks = self.of_kind(Kind.ASKS)
+        return tuple(one for one in asks if not (one.is_free or one.arguments))
+
     @property
     def move(self) -> DeclaredCommand | None:
         """The command that plays a stone, or None."""

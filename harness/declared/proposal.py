@@ -19,14 +19,13 @@ from harness.text import one_line
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ZEROS = re.compile(r"0[0-9]+")  # a number would lose them
 _PLACE = re.compile(r"[A-Za-z][0-9]{1,2}")
-Value = str | bool | int | Sequence[object] | dict[str, object]
 
 
 class Guess(NamedTuple):
     """A key of a table, its value, and why."""
 
     key: str
-    value: Value
+    value: object
     why: str
 
 
@@ -243,7 +242,7 @@ def _line(guess: Guess) -> str:
     return f"{told:{_COLUMN}} # {one_line(guess.why)}"
 
 
-def _value(value: Value | object) -> str:
+def _value(value: object) -> str:
     """Return a value in TOML: texts are written as in JSON, which TOML reads alike."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"

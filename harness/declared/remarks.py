@@ -231,9 +231,7 @@ def _refused(observations: Observed, declaration: Declaration) -> Iterator[str]:
 
 def _over(observations: Observed, declaration: Declaration) -> Iterator[str]:
     """Say by which question games seem to end: the one that says the fewest things then."""
-    plain = {
-        one.name for one in declaration.of_kind(Kind.ASKS) if not (one.arguments or one.is_free)
-    }
+    plain = {one.name for one in declaration.plain_questions}
     ends: dict[str, list[str]] = {}
     for (ask, text), (refused, accepted) in observations.moves_after.items():
         if ask in plain and refused >= _FEW and not accepted and len(text.split()) == 1:

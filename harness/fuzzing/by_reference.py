@@ -64,9 +64,7 @@ class ByReference:
         self._spoken = find_protocol(reference.declaration.game.protocol)
         self._openings = openings
         self._at_hand: Answered | None = None  # what is looked at
-        # The questions without arguments whose answers are compared.
-        asks = reference.declaration.of_kind(Kind.ASKS)
-        self._questions = [one.name for one in asks if not (one.is_free or one.arguments)]
+        self._questions = [one.name for one in reference.declaration.plain_questions]
         self._likeness = Likeness(specification, reference)
 
     def look(self, search: ScriptSearch, drawing: Drawing) -> None:

@@ -152,12 +152,9 @@ class Costs:
     def list_slow(self) -> list[Slow]:
         """Return the commands that were left out, with what they cost where they were."""
         slow = self._slow()
-        of_name = {
-            name: [cost for cost in boards.values() if cost.left_out or cost in slow]
-            for name, boards in self._of.items()
-        }
         found = []
-        for name, costs in of_name.items():
+        for name, boards in self._of.items():
+            costs = [cost for cost in boards.values() if cost.left_out or cost in slow]
             asked, left_out = sum(one.asked for one in costs), sum(one.left_out for one in costs)
             if left_out:
                 seconds = sum(one.seconds for one in costs) / max(1, asked)

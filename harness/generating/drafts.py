@@ -166,7 +166,9 @@ class Drafter:
 
     def _after_error(self, engine: ReferenceEngine, setup: Draft, command: str) -> Iterator[Draft]:
         """Yield questions after a command that is to be refused: they are answered as before."""
-        asked = [one.name for one in self._asks_alone() if one.name != command][:_AFTER]
+        asked = [one.name for one in self._declaration.plain_questions if one.name != command][
+            :_AFTER
+        ]
         refused = setup.refused | {len(setup.setup)}
         after = setup._replace(setup=(*setup.setup, command), refused=refused)
         for name in asked:
@@ -174,11 +176,6 @@ class Drafter:
             if right.ok:
                 found = in_process.expression(name, right, self._specification)
                 yield after._replace(command=name, expression=found)
-
-    def _asks_alone(self) -> list[DeclaredCommand]:
-        """Return the questions without arguments that have one answer."""
-        asks = self._declaration.of_kind(Kind.ASKS)
-        return [one for one in asks if not (one.is_free or one.arguments)]
 
     def _after(
         self,
@@ -189,7 +186,7 @@ class Drafter:
         random: Random,
     ) -> Iterator[Draft]:
         """Yield questions that have one answer whatever an engine has chosen before."""
-        asks = self._asks_alone()
+        asks = self._declaration.plain_questions
         moves = [engine.session.state.as_move(command, one) for one in choices]
         for asked in random.sample(asks, min(len(asks), _AFTER)):
             found = [engine.replies((*engine.said, move, asked.name))[-1] for move in moves]

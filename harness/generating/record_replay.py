@@ -172,9 +172,7 @@ def _letters(shape: Grid) -> dict[str, int]:
     return {**({"tt": 0} if shape.rows <= 19 else {}), **found, "": 0}
 
 
-@cache
-def _around(shape: Grid, move: int) -> int:
-    return neighbours(shape, move)
+_around = cache(neighbours)
 
 
 def _go(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | None:

@@ -14,7 +14,6 @@ from harness.text import number_of
 from harness.vocabulary.scenes import FeatureKind, Scene, SceneMoment
 from oracle.command_properties import SIZE, PropertyTable
 from oracle.mistakes import Mistake
-from oracle.position import Position
 
 
 class SceneTest(NamedTuple):
@@ -86,7 +85,8 @@ def case_file(
         find = one.scene.find
         lines += ["", *comment(f"{find.feature}: {sentences[find.feature]}.")]
         lines += comment(provenance(find.moment))
-        lines += picture(find.moment.position(), kind.marks)
+        rows = find.moment.position().to_rows()
+        lines += (f"# {' '.join(kind.marks[color] for color in row)}" for row in rows)
         lines += commands(one, number, command_properties, with_reasons=True)
         number += 10 * len(one.asked)
     return "\n".join(lines) + "\n"
@@ -137,12 +137,6 @@ def commands(
 def comment(text: str) -> Iterator[str]:
     """Yield a comment of as many lines as it needs."""
     yield from (f"# {line}" for line in textwrap.wrap(text, _WIDTH, break_long_words=False))
-
-
-def picture(position: Position, marks: str) -> Iterator[str]:
-    """Yield a board as a comment, the top row first."""
-    for row in position.to_rows():
-        yield f"# {' '.join(marks[color] for color in row)}"
 
 
 # --- The report on what a generated set of scenes covers, and what it does not -------------------

@@ -25,11 +25,6 @@ from oracle.mistakes import Breakdown, Hang, Mistake
 from oracle.mistakes.bank import table_with
 from oracle.position import Point, parse_vertex
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from oracle.gtp.protocol import Table
-
 # Attributes of a session and its game that are not compared as they are.
 _APART = ("commands", "game", "_random", "_states")
 
@@ -93,10 +88,11 @@ class RightPath:
                 return
 
     def answers_of(
-        self, table: "Table", mistakes: Collection[Mistake]
+        self, table: dict[str, Any], mistakes: Collection[Mistake]
     ) -> Iterator[str | Breakdown]:
         """Yield what a mutant with a table of commands answers, which makes some mistakes."""
-        changed = {name for one in mistakes for name in _changed_commands(one)}
+        changed = {name for one in mistakes for name in one.commands}
+        changed |= {"gogui-play_sequence"} if "play" in changed else set()  # which sends it
         mutant: Engine | None = None  # while it stands elsewhere than the reference engine
         for place, step in enumerate(self._steps):
             if not mutant and place == len(self._answers):
@@ -120,12 +116,6 @@ class RightPath:
     def _follow(self, engine: Engine, place: int) -> None:
         if self._replies:
             follow(engine, zip(self._steps[place:], self._replies[place:], strict=False))
-
-
-def _changed_commands(mistake: Mistake) -> set[str]:
-    """Return the commands that a mistake may change, with those that send one of these."""
-    sends = {"gogui-play_sequence"} if "play" in mistake.commands else set()
-    return {*mistake.commands, *sends}
 
 
 # --- sessions that stand where another one stands ----------------------------------------------
@@ -338,16 +328,13 @@ def agreement(conversation: RecordedConversation, answers: Answers) -> int:
 
 
 def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown) -> bool:
-    theirs = conversation.replies[index]
+    theirs, failure = conversation.replies[index], conversation.failure
     if isinstance(raw, Breakdown):
-        return theirs is None and broke_alike(raw, conversation.failure, index)
+        # Did the engine die where the mistake crashes, or fall silent where it hangs?
+        kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
+        is_alike = failure is not None and (failure.kind, failure.step) == (kind, index)
+        return theirs is None and is_alike
     return theirs is not None and conversation.is_alike(index, reply_of(raw))
-
-
-def broke_alike(breakdown: Breakdown, failure: Failure | None, index: int) -> bool:
-    """Whether the engine died where the mistake crashes, or fell silent where it hangs."""
-    kind = FailureKind.TIMEOUT if isinstance(breakdown, Hang) else FailureKind.DIED
-    return failure is not None and (failure.kind, failure.step) == (kind, index)
 
 
 class _RepeatingRandom(Random):
