@@ -35,7 +35,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from harness.fuzzing.findings import FuzzFinding
-    from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
+    from harness.fuzzing.fuzzed_engine import FuzzedProgram
     from harness.fuzzing.fuzzer import Fuzzer
     from harness.specifications.record import Specification
 
@@ -188,9 +188,9 @@ def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
 @contextlib.contextmanager
 def _open_engine(
     arguments: argparse.Namespace, words: list[str], room: Path, translate: str
-) -> Iterator[Piped]:
+) -> Iterator[FuzzedProgram]:
     """Give an engine in its box; ``translate``: the table of its words, "" for none."""
-    from harness.fuzzing.fuzzed_engine import Piped, launchers
+    from harness.fuzzing.fuzzed_engine import FuzzedProgram, launchers
 
     needed = view.paths_of(words[0]) if arguments.engine_python else []
     options = _options(arguments, (str(room / BOARDS), *needed))
@@ -198,7 +198,7 @@ def _open_engine(
     with (
         launchers(options, room) as launcher,
         contextlib.closing(
-            Piped(
+            FuzzedProgram(
                 words,
                 launcher,
                 options.limits,

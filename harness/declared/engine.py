@@ -314,10 +314,10 @@ class BegunBoard:
         self,
         argument: Argument,
         words: list[str],
-        arguments: Mapping[str, str],
+        bound: Mapping[str, str],
         change: Transformation,
     ) -> list[str]:
-        """Return an argument as it reads under a change; ``arguments``: all of them."""
+        """Return an argument as it reads under a change; ``bound``: the words of all of them."""
         if argument.drawn == Drawn.VERTEX:
             game, (columns, rows) = self._declaration.game, self._size
             place = place_of(" ".join(words), game)
@@ -330,7 +330,7 @@ class BegunBoard:
             found = {one.lower(): other, other.lower(): one}.get(words[0].lower(), words[0])
             return [match_case(found, words[0])]
         if argument.drawn in _SIDES and change.symmetry not in OF_RECTANGLES:
-            return [arguments.get(_SIDES[argument.drawn]) or words[0]]
+            return [bound.get(_SIDES[argument.drawn]) or words[0]]
         return words
 
 

@@ -19,7 +19,7 @@ from harness.errors import EngineError
 from harness.fuzzing.by_reference import Answered, ByReference, Likeness
 from harness.fuzzing.drawing import Unasked
 from harness.fuzzing.findings import Causes
-from harness.fuzzing.fuzzed_engine import Piped, UnderWay
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, UnderWay
 from harness.fuzzing.judges import HeardScript
 from harness.fuzzing.search import FuzzBudget, ScriptSender
 from harness.options import PROTOCOLS, Limits
@@ -189,7 +189,7 @@ def test_who_kills_an_engine_in_a_batch_is_told_and_no_other_is_blamed(
     batch = [Script((f"one{i}", f"two{i}")) for i in range(4)]
     batch[place] = Script(deadly)
     words = [sys.executable, "-S", "-E", str(program)]
-    with closing(Piped(words, PlainLauncher, Limits(), tmp_path)) as piped:
+    with closing(FuzzedProgram(words, PlainLauncher, Limits(), tmp_path)) as piped:
         asker = ScriptSender(piped, Causes(Nobody()), FuzzBudget(0, 0))  # type: ignore[arg-type]
         for count in range(3):  # processes are sent more scripts, the later they are started
             heard = [one.trace for one in asker.begin(batch).collect()]

@@ -20,7 +20,7 @@ from harness.errors import EngineError
 from harness.fuzzing import hypothesis_at_home_in
 from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.findings import FuzzFinding, write
-from harness.fuzzing.fuzzed_engine import Piped
+from harness.fuzzing.fuzzed_engine import FuzzedProgram
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import ReplyJudge
 from harness.fuzzing.search import FuzzBudget
@@ -88,7 +88,7 @@ class Looker:
         """Ask the engine; ``folder``: where the files lie that commands name."""
         command, home = self._assignment.start(room)
         place = Path(home) if home else folder
-        program = Piped(
+        program = FuzzedProgram(
             shlex.split(command),
             self._launchers(room, folder),
             self._assignment.limits,
