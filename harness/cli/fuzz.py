@@ -222,10 +222,10 @@ def _by_engine(arguments: argparse.Namespace, program: FuzzedProgram, room: Path
             both = program, other
             taken = [board_sizes(one, two_engines.SIZES) for one in both]
             sizes = two_engines.common_sizes(*taken)
-            common = two_engines.find_common_commands(both, sizes[0])
-        if common.slow:
-            print(f"left out, because it takes too long: {', '.join(common.slow)}", flush=True)
-        arguments.declaration = two_engines.standard(common.commands, sizes)
+            common, slow = two_engines.find_common_commands(both, sizes[0])
+        if slow:
+            print(f"left out, because it takes too long: {', '.join(slow)}", flush=True)
+        arguments.declaration = two_engines.standard(common, sizes)
     words, place = arguments.judging, Path.cwd()
     return two_engines.specify_for(
         words, arguments.declaration, place, arguments.sandbox, arguments.timeout

@@ -254,8 +254,7 @@ class AcceptedLines:
         columns = [filter(None, one) for one in zip_longest(*joined)]
         shape = tuple(self._argument(list(one), place) for place, one in enumerate(columns))
         lines = (" ".join([name, *words]) for words in dict.fromkeys(examples))
-        good = (line for line in lines if not self.after_opening(line)[-1].is_refusal)
-        line = next(good, "")
+        line = next((one for one in lines if not self.after_opening(one)[-1].is_refusal), "")
         if line:
             shape = tuple(self._widen(shape, line))
         self.commands[name] = ShownCommand(name, shape, line)

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from random import Random
+from string import Formatter
 from typing import NamedTuple, TypeVar
 
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
@@ -173,8 +174,9 @@ class Drawer:
 
     def bad(self, command: DeclaredCommand, state: ConversationState, template: str = "") -> str:
         """Return a command with one of its wrong arguments; ``template``: this one of them."""
-        filling = _Filling(self._fillings, state)
-        arguments = (template or self._pick(command.bad)).format_map(filling)
+        template = template or self._pick(command.bad)
+        words = dict.fromkeys(word for _, word, _, _ in Formatter().parse(template) if word)
+        arguments = template.format(**{word: self._fillings[word](state) for word in words})
         return f"{command.name} {arguments}".rstrip()
 
     def files(self, commands: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -258,21 +260,6 @@ def _around(size: Place, place: Place) -> Sequence[Place]:
     (columns, rows), (column, row) = size, place
     around = [(column + x, row + y) for x, y in _AROUND]
     return [(x, y) for x, y in around if 0 <= x < columns and 0 <= y < rows]
-
-
-class _Filling(dict[str, str]):
-    """The words of one template, each drawn when it is asked for."""
-
-    def __init__(
-        self, generators: dict[str, Callable[[ConversationState], str]], state: ConversationState
-    ) -> None:
-        super().__init__()
-        self._drawn = generators
-        self._state = state
-
-    def __missing__(self, word: str) -> str:
-        found = self[word] = self._drawn[word](self._state)
-        return found
 
 
 class _DrawnConversation:

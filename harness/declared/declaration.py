@@ -150,8 +150,7 @@ class Declaration(_Declared):
     @cached_property
     def plain_questions(self) -> tuple[DeclaredCommand, ...]:
         """The questions without arguments that have one answer."""
-        asks = self.of_kind(Kind.ASKS)
-        return tuple(one for one in asks if not (one.is_free or one.arguments))
+        return tuple(one for one in self.of_kind(Kind.ASKS) if not (one.is_free or one.arguments))
 
     @property
     def move(self) -> DeclaredCommand | None:

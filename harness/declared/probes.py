@@ -78,8 +78,7 @@ class ProtocolTrial:
 
     def list_commands(self) -> tuple[str, ...]:
         """Return the commands that it says it has; none if it does not say."""
-        replies = map(self.last, LISTERS)
-        return next(filter(None, map(names_in, LISTERS, replies)), ())
+        return next(filter(None, map(names_in, LISTERS, map(self.last, LISTERS))), ())
 
     def knows(self, name: str) -> bool:
         """Whether it says that it knows a command."""
@@ -189,8 +188,7 @@ def pattern_of(texts: Sequence[str]) -> str:
     if len(texts) == 1 and (not words or words[0] == texts[0]):
         return f"^{escape_text(texts[0])}$"
     if words:
-        found = " ".join(words[0].split()[:2])
-        return f"(?i){escape_text(found)}"
+        return f"(?i){escape_text(' '.join(words[0].split()[:2]))}"
     return f"^({'|'.join(map(escape_text, texts))})$"
 
 

@@ -209,8 +209,7 @@ class _EngineBeside(Engine):
         """Tell the reference of what the oracle has heard."""
         properties = command_properties.STANDARD.at_hand(words[0])
         if properties.moves and properties.chooses:
-            moved = (f"play {words[1]} {reply.text}",) if is_a_move(reply.text) else ()
-            self._said += moved
+            self._said += (f"play {words[1]} {reply.text}",) if is_a_move(reply.text) else ()
         elif properties.sets_up and reply.ok:
             self._said += (" ".join(words),)
 

@@ -255,8 +255,7 @@ class Trial:
         said = [one for one in heard if one.line]
         if seen.conversations <= _FRESH:
             self._compare_with_itself(said)
-        answers = [self._compare(name, said) for name in self._engines]
-        self._look_for_question(said, answers)
+        self._look_for_question(said, [self._compare(name, said) for name in self._engines])
         if seen.conversations <= _CHANGED:
             self._try_wrong_moves(said)
             self._try_choice(said)

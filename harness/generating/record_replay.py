@@ -221,8 +221,7 @@ def identity(shape: Grid, start: StoneBits, moves: list[Move]) -> str:
         place = images(shape, symmetry)
         begun = [turn_mask(shape, mask, symmetry) for mask in start] if start.stones else []
         copies.append((begun, [place[move] for move in opening]))
-    text = repr((shape.rows, colors, min(copies))).encode()
-    return hashlib.sha256(text).hexdigest()
+    return hashlib.sha256(repr((shape.rows, colors, min(copies))).encode()).hexdigest()
 
 
 def turn_mask(shape: Grid, mask: int, symmetry: int) -> int:

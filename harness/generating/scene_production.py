@@ -26,7 +26,7 @@ from harness.judging.board_replay import reason
 from harness.judging.in_process import identities, identity
 from harness.reading import casefile
 from harness.specifications.record import Specification, reply_of
-from harness.vocabulary.scenes import Feature, Find, Scene
+from harness.vocabulary.scenes import Feature, Find, Scene, SceneCommand
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
 from oracle.symmetry import ALL
@@ -74,8 +74,7 @@ class Stage:
             now = engine.session.game.position
             reached = reached or (now.grid.rows, now.black, now.white) == intended
             if step.asked:
-                is_last = number == len(scene.steps) - 1
-                yield self._ask(engine, step.command, step.why, is_last)
+                yield self._ask(engine, step, is_last=number == len(scene.steps) - 1)
             elif engine.session.explain_open_answer(split(step.command)):
                 raise LeftOut(UNDERSPECIFIED)
             else:
@@ -86,12 +85,13 @@ class Stage:
         if not reached:
             raise LeftOut("the intended board is not reached")
 
-    def _ask(self, engine: Engine, command: str, comment: str, is_last: bool) -> SceneTest:
+    def _ask(self, engine: Engine, step: SceneCommand, *, is_last: bool) -> SceneTest:
+        command = step.command
         if in_process.is_underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
         same = identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
-        told = comment or reason(engine, command)
+        told = step.why or reason(engine, command)
         reply = reply_of(engine.handle(command))
         if not reply.ok:
             raise LeftOut("its answer is an error")

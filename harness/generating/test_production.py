@@ -152,8 +152,7 @@ class _DrawnTests:
         for _ in range(_AGAIN - 1):
             free = [one for one in found.values() if one.is_free]
             for one in self._ask(free, _find_caught(free), alone=True):
-                caught = one.caught & found[one.identity].caught
-                found[one.identity] = one._replace(caught=caught)
+                found[one.identity] = one._replace(caught=one.caught & found[one.identity].caught)
         return [found[one.identity] for one in tests]
 
     def _choice(self) -> list[Draft]:

@@ -32,8 +32,7 @@ class Search:
         """Replay the commands with each candidate; drop mistakes that change nothing."""
         self._replayer = replayer
         self._every = (1 << replayer.items) - 1
-        reference = replayer.behaviour()
-        self.wrong = self._every & ~reference.agreed
+        self.wrong = self._every & ~replayer.behaviour().agreed
         alone = {one: replayer.behaviour([one]) for one in candidates}
         self._together: set[Set] = set()  # sets that explain more than their mistakes do alone
         self.alone = {one: found for one, found in alone.items() if found.changed}
@@ -188,8 +187,7 @@ def diagnoses(files: Sequence[FileResult], memory: Memory | None = None) -> tupl
 
 def failures(file: FileResult) -> int:
     """Return how many tests failed; the engine's breaking down is one failure more."""
-    failed = sum(outcome.verdict is Verdict.FAILED for outcome in file.outcomes)
-    return failed + len(file.failures)
+    return sum(outcome.verdict is Verdict.FAILED for outcome in file.outcomes) + len(file.failures)
 
 
 def _diagnosis(
@@ -292,8 +290,7 @@ def _explain(
             # Whether there are failures enough for so many mistakes.
             count = len(found[0])
             return found if count == 1 or failed.bit_count() >= SUPPORT * count else []
-    most = (search.most(failed) for search in searches)
-    return next(filter(None, most), [])
+    return next(filter(None, (search.most(failed) for search in searches)), [])
 
 
 def _ends_alike(file: FileResult, outcome: Outcome, reply: Reply) -> bool:

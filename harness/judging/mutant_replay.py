@@ -310,8 +310,7 @@ def answers(conversation: RecordedConversation, engine: Engine) -> Answers:
     """Return what an engine answers, up to where it breaks or the other one broke."""
     follow(engine, zip(conversation.steps, conversation.replies, strict=True))
     _begin(conversation, engine)
-    steps = conversation.steps[: conversation.items]
-    return [raw for _, raw in in_process.replay(steps, engine)]
+    return [raw for _, raw in in_process.replay(conversation.steps[: conversation.items], engine)]
 
 
 def _begin(conversation: RecordedConversation, engine: Engine) -> None:

@@ -92,8 +92,7 @@ def find_win(moment: SceneMoment) -> Won | None:
     shape, board = moment.shape, moment.board
     if not moment.move or any(fives(shape, mask) for mask in moment.before):
         return None
-    mine = board.of(moment.color)
-    lines = [line for line in long_lines(shape, mine) if line & moment.move]
+    lines = [one for one in long_lines(shape, board.of(moment.color)) if one & moment.move]
     if not lines:
         return None
     along = zip(DIRECTIONS, steps(shape), strict=True)
