@@ -30,8 +30,8 @@ from harness.declared.reference import ReferenceProgram
 from harness.records import Reply
 from harness.specifications import specification
 from harness.specifications.record import InProcess, Specification, Truth, reply_of
-from harness.vocabulary import BoardKind, answer_forms
-from harness.vocabulary.answer_forms import SETTING, AnswerForm, is_a_move, literally
+from harness.vocabulary import BoardKind, answers
+from harness.vocabulary.answers import SETTING, AnswerForm, is_a_move, literally
 from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment
 from oracle import command_properties
 from oracle.command_properties import BOARD, MOVED, CommandProperties
@@ -73,9 +73,9 @@ def form_of(command: DeclaredCommand, game: DeclaredGame) -> AnswerForm:
 
 def _of_words(reply: tuple[str, ...]) -> AnswerForm:
     if reply == (Form.EXACT,):
-        return answer_forms.EXACT
+        return answers.EXACT
     if reply == (Form.CASELESS,):
-        return answer_forms.CASELESS
+        return answers.CASELESS
     return AnswerForm(
         partial(_normal, reply=reply),
         partial(_expression, reply=reply),

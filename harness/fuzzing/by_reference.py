@@ -26,7 +26,7 @@ from harness.judging.in_process import expression, is_exact, same
 from harness.records import Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification
-from harness.vocabulary.answer_forms import literally
+from harness.vocabulary.answers import literally
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
 
 _SHOW = "showboard"

@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, try_commands
 from harness.records import Reply
 from harness.specifications.record import Specification
-from harness.vocabulary.answer_forms import SCORE
+from harness.vocabulary.answers import SCORE
 
 _PLAY = STANDARD["play"]._replace(bad=("{turn} {stone}", "{turn} z99"))
 # How their answers are compared.

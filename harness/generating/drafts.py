@@ -17,7 +17,7 @@ from harness.generating.record_replay import is_private
 from harness.judging import in_process
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
-from harness.vocabulary.answer_forms import literally
+from harness.vocabulary.answers import literally
 from oracle.position import grid
 from oracle.sgf import Node, load, write
 
