@@ -38,7 +38,6 @@ class Move(NamedTuple):
 class LineMeaning(NamedTuple):
     """Meaning of a line in any conversation."""
 
-    name: str
     command: DeclaredCommand | None  # None if it is not declared
     words: dict[str, str]  # by what the arguments are
     place: Place | None  # that it names; None if it is not one, such as a pass
@@ -60,7 +59,7 @@ def _read_line(declaration: Declaration, line: str) -> LineMeaning:
         leads = ConversationState._play
     elif command.kind == Kind.CHOOSES and command.plays:
         leads = ConversationState._choose
-    return LineMeaning(name, command, words, place, leads)
+    return LineMeaning(command, words, place, leads)
 
 
 def _read_list(game: DeclaredGame, reply: str) -> tuple[Place, ...]:

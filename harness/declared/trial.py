@@ -170,7 +170,6 @@ class _NotingDrawer(Drawer):
         self.wrong: set[str] = set()
 
     def bad(self, command: DeclaredCommand, state: ConversationState, template: str = "") -> str:
-        """Return a command with one of its wrong arguments."""
         line = super().bad(command, state, template)
         self.wrong.add(line)
         return line

@@ -144,9 +144,8 @@ class Pool:
     filled in pieces, by several processes, and merged.
     """
 
-    def __init__(self, finds: Iterable[Find] = ()) -> None:
+    def __init__(self) -> None:
         self._cells: dict[Cell, list[Find]] = {}
-        self.add(finds)
 
     def add(self, finds: Iterable[Find]) -> None:
         """Take the finds that are among the lowest of their cells."""
@@ -169,14 +168,6 @@ class Pool:
         """Yield all finds, by cell, the lowest ranks first."""
         for key in sorted(self._cells):
             yield from self._cells[key]
-
-    def __len__(self) -> int:
-        return sum(map(len, self._cells.values()))
-
-    @property
-    def features(self) -> set[str]:
-        """The features that some find has."""
-        return {feature for feature, _, _ in self._cells}
 
 
 def _order(find: Find) -> tuple[int, str]:

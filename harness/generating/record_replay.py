@@ -4,9 +4,8 @@
 what cannot be understood ends the game, and is counted, not explained.
 """
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from harness.vocabulary.scenes import EMPTY, Played, SceneMoment, SceneOrigin, StoneBits
@@ -19,11 +18,7 @@ from oracle.sgf import Node, load, write
 from oracle.sgf.tree import Faults
 from oracle.symmetry import ALL, image
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Move = tuple[int, int]
+Move = tuple[int, int]  # color and bit
 
 _MOVES = (("B", BLACK), ("W", WHITE))
 _SETUP = ("AB", "AW", "AE")
@@ -267,5 +262,5 @@ def moment(played: Played, number: int) -> SceneMoment:
     color, move = played.moves[number - 1] if number else (0, 0)
     # After a move that the rules forbid the board is one that no move led to.
     before = played.boards[number - 1 if move else number]
-    game = played.origin, played.kind, played.size
-    return SceneMoment(*game, number, before, color, move, played.boards[number])
+    after = played.boards[number]
+    return SceneMoment(played.origin, played.size, number, before, color, move, after)

@@ -69,7 +69,6 @@ class SceneMoment(NamedTuple):
     """A board, and the move that led to it."""
 
     origin: SceneOrigin
-    kind: str
     size: int
     number: int  # moves so far
     before: StoneBits
