@@ -312,7 +312,7 @@ def gather(
 
     ``conversations``: of tests. ``ask``: a question to the teacher, where nothing else tells.
     """
-    listed = trial.list_commands()
+    listed = probes.list_commands(trial.last)
     opening = accepted_lines.find_opening(trial, listed, conversations, ask)
     game = DeclaredGame(protocol=trial.protocol)
     used = accepted_lines.find_used(chain(*conversations))

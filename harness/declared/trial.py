@@ -204,8 +204,7 @@ class Trial:
     def begin(self) -> None:
         """Ask for the list of commands, for each size of a board, and for what is not declared."""
         declaration, seen = self._declaration, self.seen
-        listed = map(self._last, zip(probes.LISTERS))
-        seen.listed = next(filter(None, map(probes.names_in, probes.LISTERS, listed)), ())
+        seen.listed = probes.list_commands(lambda line: self._last((line,)))
         state = ConversationState(declaration)
         for command in filter(is_sized, declaration.of_kind(Kind.STARTS)):
             for size in declaration.game.sizes:

@@ -13,7 +13,7 @@ from harness.fuzzing.judges import Drawing, Expected, ReplyJudge, WrongReply, di
 from harness.judging import in_process
 from harness.judging.diagnosis import TOO_MANY
 from harness.judging.in_process import same
-from harness.judging.mutant_replay import RecordedConversation, agreement, answers
+from harness.judging.mutant_replay import RecordedConversation, does_alike
 from harness.judging.strength import KnownWrong
 from harness.options import GTP, STATUS_LAST
 from harness.reading import casefile, conversion, suite
@@ -62,7 +62,6 @@ class Namer:
         self._program = program
         self._causes = causes
         self._drawing = drawing
-        self._folder = causes.judge.folder
 
     def explaining(self, trace: Trace, others: Iterable[Trace]) -> tuple[Mistake, ...]:
         """Return the mistakes that explain a trace; of several, those that explain most others.
@@ -70,7 +69,7 @@ class Namer:
         None where so many are left that to name one would be to guess.
         """
         settled = self._causes.specification.settled_mistakes
-        left = tuple(one for one in settled if self._explains(one, trace))
+        left = tuple(one for one in settled if self._causes.explains(one, trace))
         if len(left) > 1:
             traces, asked = list(others), set[Mistake]()
             left = self._rank(left, traces)
@@ -84,22 +83,21 @@ class Namer:
 
     def _rank(self, mistakes: Iterable[Mistake], traces: Sequence[Trace]) -> tuple[Mistake, ...]:
         """Return those of the mistakes that explain most of the traces, in their order."""
-        told = {one: sum(self._explains(one, trace) for trace in traces) for one in mistakes}
+        told = {
+            one: sum(self._causes.explains(one, trace) for trace in traces) for one in mistakes
+        }
         most = max(told.values(), default=0)
         return tuple(one for one, count in told.items() if count == most)
-
-    def _explains(self, mistake: Mistake, trace: Trace) -> bool:
-        return explains(mistake, trace, self._causes.specification, self._folder)
 
     def _find_telling_apart(self, one: Mistake, other: Mistake) -> Script | None:
         """Return a script that two mistakes answer differently: of what ships, or drawn."""
 
         def differs(script: Script) -> bool:
-            return not self._explains(other, run_mistake(one, script, self._folder))
+            return not self._causes.explains(other, run_mistake(one, script, judge.folder))
 
-        shipped = filter(differs, read_shipped_scripts(self._causes.specification))
-        drawn = self._drawing._replace(most=_DRAWN)
-        return next(shipped, None) or self._causes.judge.draw(differs, drawn)
+        judge = self._causes.judge
+        shipped = filter(differs, read_shipped_scripts(judge.specification))
+        return next(shipped, None) or judge.draw(differs, self._drawing._replace(most=_DRAWN))
 
 
 def read_shipped_scripts(specification: Specification) -> Iterator[Script]:
@@ -138,8 +136,7 @@ class Causes:
         def is_all(cause: FuzzFinding) -> bool:
             """Whether the trace shows nothing but this cause."""
             if cause.mistakes:
-                judge = self.judge
-                return explains(cause.mistakes[0], trace, judge.specification, judge.folder)
+                return self.explains(cause.mistakes[0], trace)
             return signatures == {cause.difference.signature}
 
         if not found or any(map(is_all, self.found)):
@@ -149,20 +146,18 @@ class Causes:
         }
         return next((one for one in found if one.signature not in unknown), None)
 
+    def explains(self, mistake: Mistake, trace: Trace) -> bool:
+        """Whether an engine that makes a mistake does all that the engine did."""
+        steps = tuple(map(protocol_facts.own_step, trace.script.commands))
+        missing = [None] * (len(steps) - len(trace.replies))
 
-def explains(mistake: Mistake, trace: Trace, specification: Specification, folder: Path) -> bool:
-    """Whether an engine that makes a mistake does all that the engine did."""
-    steps = tuple(map(protocol_facts.own_step, trace.script.commands))
-    missing = [None] * (len(steps) - len(trace.replies))
+        def alike(index: int, reply: Reply) -> bool:
+            return same(steps[index].command, reply, trace.replies[index], self.specification)
 
-    def alike(index: int, reply: Reply) -> bool:
-        return same(steps[index].command, reply, trace.replies[index], specification)
-
-    replies = (*trace.replies, *missing)
-    conversation = RecordedConversation(steps, replies, trace.failure, alike, str(folder))
-    lay_files(trace.script, folder)
-    found = answers(conversation, in_process.mutant_engine(mistake))
-    return agreement(conversation, found) == (1 << conversation.items) - 1
+        replies, folder = (*trace.replies, *missing), self.judge.folder
+        conversation = RecordedConversation(steps, replies, trace.failure, alike, str(folder))
+        lay_files(trace.script, folder)
+        return does_alike(conversation, in_process.mutant_engine(mistake))
 
 
 def run_mistake(mistake: Mistake, script: Script, folder: Path) -> Trace:

@@ -321,9 +321,11 @@ def _begin(conversation: RecordedConversation, engine: Engine) -> None:
             engine.handle(text)
 
 
-def agreement(conversation: RecordedConversation, answers: Answers) -> int:
-    """Return as bits where such answers are as good as those of the other engine."""
-    return sum(_agrees(conversation, index, raw) << index for index, raw in enumerate(answers))
+def does_alike(conversation: RecordedConversation, engine: Engine) -> bool:
+    """Return whether an engine answers, and breaks, as the other one did."""
+    found = answers(conversation, engine)
+    are_alike = (_agrees(conversation, index, raw) for index, raw in enumerate(found))
+    return len(found) == conversation.items and all(are_alike)
 
 
 def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown) -> bool:
