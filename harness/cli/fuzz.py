@@ -63,7 +63,7 @@ Exit status:
   130  interrupted with Ctrl-C; the findings so far are reported
 
 The same --seed draws the same commands. With --examples instead of --seconds, an
-engine that gives the same replies gets the same findings. Slow questions and moves
+engine that gives the same replies gets the same findings. SlowCommand questions and moves
 are left out if they would take more than a third of the time; the last lines say how
 many. Commands come from the assignment. undo and gogui-play_sequence are sent to
 engines that list them.

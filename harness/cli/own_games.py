@@ -24,7 +24,7 @@ from harness.declared.probes import NoProtocolError, try_protocols
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.remarks import Note, bounds, notes
-from harness.declared.trial import Observed, TrialBudget, calibrate
+from harness.declared.trial import Observations, TrialBudget, calibrate
 from harness.engine.launch import as_typed, split_program
 from harness.environments import interpreters
 from harness.errors import CaseError, ExitCode, UsageError
@@ -90,7 +90,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 class TriedDeclaration(NamedTuple):
     """A declaration after it was tried."""
 
-    observation: Observed
+    observation: Observations
     notes: list[Note]
     bounds: list[str]  # what cases cannot ask, in sentences
 

@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import (
-    Allowing,
+    AllowedCommands,
     ConversationState,
     Place,
     is_sized,
@@ -50,7 +50,7 @@ class KnownBeginning(NamedTuple):
     """The beginning of a conversation, and where it has led to."""
 
     commands: tuple[str, ...]
-    now: Allowing
+    now: AllowedCommands
 
     @property
     def fullness(self) -> float:
@@ -79,7 +79,7 @@ class Drawer:
         self._folder = folder
         self._openings = openings
         self._sizes = sorted(declaration.game.sizes, key=lambda size: size[0] * size[1])
-        self.nothing = Allowing(declaration)  # where nothing has been said
+        self.nothing = AllowedCommands(declaration)  # where nothing has been said
         arguments = [one for command in declaration.commands for one in command.arguments]
         self._names_files = any(one.files for one in arguments)
         moves, sets = declaration.of_kind(Kind.MOVES), declaration.of_kind(Kind.SETS)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import (
-    Allowing,
+    AllowedCommands,
     ConversationState,
     bind_arguments,
     is_sized,
@@ -339,7 +339,7 @@ class Allowed:
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
-        self._places: dict[tuple[str, ...], Allowing] = {(): Allowing(declaration)}
+        self._places: dict[tuple[str, ...], AllowedCommands] = {(): AllowedCommands(declaration)}
 
     def __call__(self, engine: Engine, command: str) -> bool:
         """``engine``: the reference, before the command."""

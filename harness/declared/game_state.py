@@ -263,7 +263,7 @@ _STONE = "stone"
 _NUMBERS = (Drawn.SIZE, Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
 
 
-class Allowing:
+class AllowedCommands:
     """Commands allowed next; :meth:`observe` follows the conversation.
 
     Attributes: ``state``, where it stands; ``is_over``, whether the game on the board is, after
@@ -285,9 +285,9 @@ class Allowing:
         self.state = ConversationState(declaration)
         self.is_over = False
 
-    def copy(self) -> Allowing:
+    def copy(self) -> AllowedCommands:
         """Return the same place of a conversation, which continues by itself."""
-        other = Allowing.__new__(Allowing)
+        other = AllowedCommands.__new__(AllowedCommands)
         other.__dict__.update(self.__dict__)  # several times as fast as copy()
         other.state = self.state.copy()
         return other

@@ -16,7 +16,7 @@ from harness.declared.declaration import (
 from harness.declared.engine import unfit
 from harness.declared.probes import tells_end
 from harness.declared.specifying import form_of
-from harness.declared.trial import CommandTally, Observed, ReplyPair
+from harness.declared.trial import CommandTally, Observations, ReplyPair
 from harness.options import GTP
 from harness.text import number_of, one_line, some
 from harness.vocabulary.transformations import COLORS, SYMMETRY
@@ -24,7 +24,7 @@ from harness.vocabulary.transformations import COLORS, SYMMETRY
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
 
 
-def bounds(observations: Observed, declaration: Declaration) -> list[str]:
+def bounds(observations: Observations, declaration: Declaration) -> list[str]:
     """Return sentences for a teacher on what tests cannot do."""
     found = []
     names = [name for name, tally in observations.tallies.items() if tally.errors]
@@ -90,7 +90,7 @@ class Note(NamedTuple):
     text: str
 
 
-def notes(observations: Observed, declaration: Declaration) -> list[Note]:
+def notes(observations: Observations, declaration: Declaration) -> list[Note]:
     """Return what should be looked at, in the order of the declaration."""
     found = [*_of_game(observations, declaration)]
     for command in declaration.commands:
@@ -113,7 +113,7 @@ Notice = tuple[Matter, str]
 
 
 def _uses(
-    command: DeclaredCommand, tally: CommandTally, observations: Observed
+    command: DeclaredCommand, tally: CommandTally, observations: Observations
 ) -> Iterator[Notice]:
     if not tally.asked:
         yield Matter.NEVER_REACHED, f"no conversation of {observations.conversations} had it"
@@ -188,7 +188,7 @@ def _effects(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
 # --- of the game -------------------------------------------------------------------------------
 
 
-def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]:
+def _of_game(observations: Observations, declaration: Declaration) -> Iterator[Note]:
     for text in _refused(observations, declaration):
         yield Note("", Matter.GAME, text)
     if declaration.game.over is None:
@@ -203,7 +203,7 @@ def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]
             yield Note("", Matter.GAME, f"{text} of {observations.conversations}")
 
 
-def _refused(observations: Observed, declaration: Declaration) -> Iterator[str]:
+def _refused(observations: Observations, declaration: Declaration) -> Iterator[str]:
     """Say which sizes are refused, whether colors seem to take turns, and what else refuses."""
     if sizes := observations.sizes_refused:
         yield f"the reference refuses {some(map(_quote, sizes), 4)} (sizes)"
@@ -229,7 +229,7 @@ def _refused(observations: Observed, declaration: Declaration) -> Iterator[str]:
         yield f"no reply matched {_quote(pattern)} (refused)"
 
 
-def _over(observations: Observed, declaration: Declaration) -> Iterator[str]:
+def _over(observations: Observations, declaration: Declaration) -> Iterator[str]:
     """Say by which question games seem to end: the one that says the fewest things then."""
     plain = {one.name for one in declaration.plain_questions}
     ends: dict[str, list[str]] = {}
@@ -251,7 +251,7 @@ def _over(observations: Observed, declaration: Declaration) -> Iterator[str]:
             return
 
 
-def _unasked(observations: Observed) -> Iterator[Note]:
+def _unasked(observations: Observations) -> Iterator[Note]:
     """Say what is not declared, and ask about answers that the reference gives alone."""
     for name in observations.unfollowed:
         text = f"the reference names {name}, and its answers are kept although that changes"

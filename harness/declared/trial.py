@@ -101,7 +101,7 @@ class ObservedQuestion(NamedTuple):
     engines: int
 
 
-class Observed:
+class Observations:
     """All that was seen."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -125,7 +125,7 @@ def calibrate(
     engines: Mapping[str, ProgramStart],
     budget: TrialBudget,
     seed: int,
-) -> Observed:
+) -> Observations:
     """Try a declaration with its reference, new processes of that, and engines at hand by name.
 
     Raises:
@@ -197,7 +197,7 @@ class Trial:
         self._fresh = ask_fresh
         self._engines = engines
         self._refuses = reference.program.refuses
-        self.seen = Observed(one.name for one in declaration.commands)
+        self.seen = Observations(one.name for one in declaration.commands)
 
     # --- what is asked once ---
 

@@ -16,12 +16,12 @@ from typing import NamedTuple
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import Allowing, ConversationState
+from harness.declared.game_state import AllowedCommands, ConversationState
 from harness.declared.reference import ReferenceHearing, ReferenceProgram
 from harness.engine.protocols import find_protocol
 from harness.fuzzing import judges
-from harness.fuzzing.drawing import Unasked
-from harness.fuzzing.judges import Drawing, Expected, HeardScript, ScriptSearch, WrongReply
+from harness.fuzzing.drawing import GuessingDrawer
+from harness.fuzzing.judges import Drawing, ExpectedCommand, HeardScript, ScriptSearch, WrongReply
 from harness.judging.in_process import expression, is_exact, same
 from harness.records import Reply
 from harness.running import protocol_facts
@@ -63,7 +63,7 @@ class ByReference:
         self._reference = reference
         self._spoken = find_protocol(reference.declaration.game.protocol)
         self._openings = openings
-        self._at_hand: Answered | None = None  # what is looked at
+        self._at_hand: AnsweredScript | None = None  # what is looked at
         self._questions = [one.name for one in reference.declaration.plain_questions]
         self._likeness = Likeness(specification, reference)
 
@@ -90,10 +90,10 @@ class ByReference:
                     return
                 relay.go_on()
 
-    def _drawer(self, drawing: Drawing) -> Unasked:
+    def _drawer(self, drawing: Drawing) -> GuessingDrawer:
         random, asked = Random(drawing.seed), self._reference
         drawer = Drawer(asked.declaration, random, asked.program.folder, self._openings)
-        return Unasked(drawer, random)
+        return GuessingDrawer(drawer, random)
 
     def draw(self, shows: judges.Shows, drawing: Drawing) -> Script | None:
         """Draw scripts one by one."""
@@ -157,7 +157,7 @@ class ByReference:
         yield script._replace(commands=(*said, last))
         yield script
 
-    def expectations(self, script: Script) -> Iterator[Expected]:
+    def expectations(self, script: Script) -> Iterator[ExpectedCommand]:
         """Yield what the reference answers."""
         last = len(script.commands) - 1
         walk = self._walk(script)
@@ -180,19 +180,19 @@ class ByReference:
 
     def _make_expected(
         self, engine: ReferenceEngine, command: str, right: Reply, *, is_last: bool
-    ) -> Expected:
+    ) -> ExpectedCommand:
         """Return what a case file expects; it cannot expect an error."""
         asked = self.specification
         refused = right.status if engine.refuses(right) else ""
         if not right.ok:
-            return Expected(command, None, False, refused)
+            return ExpectedCommand(command, None, False, refused)
         if self._chooses(command):
             told = asked.choices(engine, command) if is_last else ()
             wanted = "|".join(map(literally, told)) or expression(command, right, asked)
-            return Expected(command, wanted if is_last else None, is_last)
+            return ExpectedCommand(command, wanted if is_last else None, is_last)
         is_test = is_last or is_exact(command, asked)
         found = expression(command, right, asked) if is_test else None
-        return Expected(command, found, is_test, refused)
+        return ExpectedCommand(command, found, is_test, refused)
 
     def _difference(self, walk: _ReferenceWalk, got: Reply) -> WrongReply | None:
         engine, command = walk.engine, walk.command
@@ -238,7 +238,7 @@ class _ReferenceWalk:
         self.engine = engine
         self.index, self.command = 0, ""
         self._commands = script.commands
-        self._now = Allowing(engine.declaration)
+        self._now = AllowedCommands(engine.declaration)
         self._seen = 0  # commands whose replies were asked for in advance
 
     def __iter__(self) -> Iterator[str]:
@@ -316,7 +316,7 @@ class _ReferenceWalk:
 # one before that is judged, and the next one is drawn.
 
 
-class Answered(NamedTuple):
+class AnsweredScript(NamedTuple):
     """A script that both have answered."""
 
     script: HeardScript
@@ -342,7 +342,7 @@ class Relay:
         for one in self._under_way:
             one.go_on()
 
-    def run(self, batches: Iterator[Sequence[Script]]) -> Iterator[list[Answered]]:
+    def run(self, batches: Iterator[Sequence[Script]]) -> Iterator[list[AnsweredScript]]:
         """Yield each batch when both have answered it; the last but one is drawn by then."""
         sent: judges.SentScripts | None = None  # to the engine
         # What the engine has answered and is under way to the reference: also as that is asked it.
@@ -354,7 +354,7 @@ class Relay:
             if asked:
                 scripts, commands, hearing = asked
                 rows = zip(scripts, commands, hearing.replies(), strict=True)
-                answered = [Answered(*row) for row in rows]
+                answered = [AnsweredScript(*row) for row in rows]
             sent = self._search.begin(batch) if batch else None
             asked = None
             if heard:
@@ -400,7 +400,7 @@ class Likeness:
                 told[index] = self._state.as_move(command, got.text) or command
         return tuple(told)
 
-    def is_alike(self, exchange: Answered) -> bool:
+    def is_alike(self, exchange: AnsweredScript) -> bool:
         """Whether all answers are right if those of the reference are."""
         trace = exchange.script.trace
         if trace.failure or trace.has_surplus:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
 from harness.fuzzing.fuzzed_engine import FuzzedProgram
-from harness.fuzzing.judges import Drawing, Expected, ReplyJudge, WrongReply, differences
+from harness.fuzzing.judges import Drawing, ExpectedCommand, ReplyJudge, WrongReply, differences
 from harness.judging import in_process
 from harness.judging.diagnosis import TOO_MANY
 from harness.judging.in_process import same
@@ -54,7 +54,7 @@ _DRAWN = 400  # scripts at most that are to tell two mistakes apart
 _FILES = ("load_board", "is_valid")  # commands that name files, which a script would have to bring
 
 
-class Namer:
+class MistakeNamer:
     """Names mistakes, and asks the engine what those that look alike would answer differently."""
 
     def __init__(self, program: FuzzedProgram, causes: "Causes", drawing: Drawing) -> None:
@@ -248,14 +248,14 @@ def _heading(finding: FuzzFinding, key: str) -> Iterator[str]:
 # --- formats -----------------------------------------------------------------------------------
 
 
-def _for_gtp(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
+def _for_gtp(expected: ExpectedCommand, number: int, is_last: bool) -> Iterator[str]:
     """Yield the lines of a command of a case file for GTP; ``number``: its id."""
     yield f"{number} {expected.command}" if expected.is_test else expected.command
     if expected.is_test and expected.expression is not None:
         yield f"#? [{expected.expression}]"
 
 
-def _for_answers(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
+def _for_answers(expected: ExpectedCommand, number: int, is_last: bool) -> Iterator[str]:
     """Yield a command of a case file with status lines, with its answer, maybe a refusal."""
     if not expected.refused:
         lines = "\n".join(_for_gtp(expected, number, is_last))

@@ -13,10 +13,10 @@ from hypothesis import Phase
 from hypothesis import strategies as st
 
 from harness.fuzzing.drawing import DRAW, find
-from harness.fuzzing.findings import Causes, FuzzFinding, Namer
+from harness.fuzzing.findings import Causes, FuzzFinding, MistakeNamer
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
 from harness.fuzzing.judges import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
-from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, Slow
+from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, SlowCommand
 from harness.judging.in_process import is_judged
 from harness.processes import processor_seconds
 from harness.records import FailureKind
@@ -61,11 +61,11 @@ class Fuzzer:
         self._causes = Causes(judge)
         self._asker = ScriptSender(program, self._causes, budget)
         self._known = find_known_commands(program, _OPTIONAL)
-        self._namer = Namer(program, self._causes, self._drawing(-1, 0))
+        self._namer = MistakeNamer(program, self._causes, self._drawing(-1, 0))
         program.renew()
 
     @property
-    def slow(self) -> list[Slow]:
+    def slow(self) -> list[SlowCommand]:
         """The commands that were left out for what they cost."""
         return self._asker.costs.list_slow()
 

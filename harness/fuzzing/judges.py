@@ -57,7 +57,7 @@ class Drawing(NamedTuple):
     most: int = 100  # scripts
 
 
-class Expected(NamedTuple):
+class ExpectedCommand(NamedTuple):
     """One command of a case file."""
 
     command: str
@@ -93,7 +93,7 @@ class ReplyJudge(Protocol):
         To an engine that chooses otherwise each time, some say the same where its script does not.
         """
 
-    def expectations(self, script: Script) -> Iterator[Expected]:
+    def expectations(self, script: Script) -> Iterator[ExpectedCommand]:
         """Yield the script's commands as a case file has them; the last one is a test.
 
         Where no case file could expect its right answer, questions that follow are the tests.
@@ -252,7 +252,7 @@ class ByOracle:
         """Return the script as it is, mistakes included."""
         return (trace.script,)
 
-    def expectations(self, script: Script) -> Iterator[Expected]:
+    def expectations(self, script: Script) -> Iterator[ExpectedCommand]:
         """Yield what the oracle answers."""
         engine, asked = self._engine(), self.specification
         last = len(script.commands) - 1
@@ -262,7 +262,7 @@ class ByOracle:
             right = reply_of(engine.handle(command))
             wanted = None if is_open or not right.ok else expression(command, right, asked)
             is_test = index == last or (wanted is not None and is_exact(command, asked))
-            yield Expected(command, wanted if is_test else None, is_test)
+            yield ExpectedCommand(command, wanted if is_test else None, is_test)
 
     def picture(self, script: Script) -> tuple[str, str]:
         """Return the board and the oracle's reason."""

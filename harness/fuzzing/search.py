@@ -24,7 +24,7 @@ _REMEMBERED = 20_000  # commands
 _TIMES = 5  # as slow as the cheapest question, or else there is nothing better to ask
 
 
-class Slow(NamedTuple):
+class SlowCommand(NamedTuple):
     """A command that was asked more rarely than it was drawn."""
 
     name: str
@@ -149,7 +149,7 @@ class Costs:
             name: sum(cost.asked for cost in boards.values()) for name, boards in self._of.items()
         }
 
-    def list_slow(self) -> list[Slow]:
+    def list_slow(self) -> list[SlowCommand]:
         """Return the commands that were left out, with what they cost where they were."""
         slow = self._slow()
         found = []
@@ -158,7 +158,7 @@ class Costs:
             asked, left_out = sum(one.asked for one in costs), sum(one.left_out for one in costs)
             if left_out:
                 seconds = sum(one.seconds for one in costs) / max(1, asked)
-                found.append(Slow(name, seconds, asked, left_out))
+                found.append(SlowCommand(name, seconds, asked, left_out))
         return found
 
     def _slow(self) -> set[_Cost]:

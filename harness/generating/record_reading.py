@@ -18,7 +18,7 @@ from typing import NamedTuple
 from harness.errors import UsageError
 from harness.generating.record_replay import Unusable, is_private, moment, replay
 from harness.running.jobs import Fault, Note, run_all
-from harness.vocabulary.scenes import FeatureKind, Find, Played
+from harness.vocabulary.scenes import FeatureKind, Find, PlayedGame
 from oracle.errors import SgfError
 from oracle.sgf import SgfGame, games
 
@@ -87,7 +87,7 @@ class Moves(NamedTuple):
     numbers: frozenset[int] = frozenset()
     end: bool = True
 
-    def of(self, played: Played, choices: Choices) -> list[int]:
+    def of(self, played: PlayedGame, choices: Choices) -> list[int]:
         """Return after which moves to look at a game."""
         last = len(played.moves)
         if self.numbers or not self.end:
@@ -348,7 +348,7 @@ def read_games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGa
         yield game, f"game {game.number} of {piece.path}{where}" if several else piece.path
 
 
-def _finds(played: Played, options: HarvestOptions, harvest: Harvest) -> Iterator[Find]:
+def _finds(played: PlayedGame, options: HarvestOptions, harvest: Harvest) -> Iterator[Find]:
     """Yield the features of a game's moments.
 
     Raises :class:`Unusable` when the game is not for this run.

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache
 
-from harness.vocabulary.scenes import EMPTY, Played, SceneMoment, SceneOrigin, StoneBits
+from harness.vocabulary.scenes import EMPTY, PlayedGame, SceneMoment, SceneOrigin, StoneBits
 from oracle.errors import SgfError
 from oracle.games.go import GoState
 from oracle.position import BLACK, WHITE, Grid, Position
@@ -34,7 +34,7 @@ class Unusable(Exception):  # noqa: N818 - no error, but something to count
     """Reason a game gives no position."""
 
 
-def replay(root: Node, name: str, *, strict: bool = False) -> Played:
+def replay(root: Node, name: str, *, strict: bool = False) -> PlayedGame:
     """Return a game's first line of play up to its end, and what is odd about it.
 
     ``name``: for a reader. ``strict``: only up to the first thing that SGF or the rules of the
@@ -54,7 +54,7 @@ class _Replay:
         self._notes: list[str] = []  # what is odd about it
         self._kind, self._shape = self._header()
 
-    def played(self, name: str) -> Played:
+    def played(self, name: str) -> PlayedGame:
         shape = self._shape
         # Some servers write handicap stones into a node of their own, after the root.
         first, start = self._root, self._setup(self._root, EMPTY)
@@ -73,7 +73,7 @@ class _Replay:
             boards.append(after)
         origin = SceneOrigin(name, identity(shape, start, moves))
         notes = tuple(dict.fromkeys(self._notes))
-        return Played(origin, self._kind, shape.rows, moves, boards, notes)
+        return PlayedGame(origin, self._kind, shape.rows, moves, boards, notes)
 
     def _header(self) -> tuple[str, Grid]:
         """Return the game and the board."""
@@ -257,7 +257,7 @@ def is_private(game: str) -> bool:
 # --- moments -----------------------------------------------------------------------------------
 
 
-def moment(played: Played, number: int) -> SceneMoment:
+def moment(played: PlayedGame, number: int) -> SceneMoment:
     """Return a game's moment after some moves."""
     color, move = played.moves[number - 1] if number else (0, 0)
     # After a move that the rules forbid the board is one that no move led to.

@@ -18,7 +18,7 @@ _PATIENCE = 150_000  # commands that mutants of several mistakes are sent: a sec
 _WIDTH = 3_000  # sets of one size that are looked at
 _IN_CONTEXT = 12  # sets of one size to which every mistake is tried to be added
 
-Set = frozenset[Mistake]
+MistakeSet = frozenset[Mistake]
 
 
 class Search:
@@ -34,7 +34,9 @@ class Search:
         self._every = (1 << replayer.items) - 1
         self.wrong = self._every & ~replayer.behaviour().agreed
         alone = {one: replayer.behaviour([one]) for one in candidates}
-        self._together: set[Set] = set()  # sets that explain more than their mistakes do alone
+        self._together: set[MistakeSet] = (
+            set()
+        )  # sets that explain more than their mistakes do alone
         self.alone = {one: found for one, found in alone.items() if found.changed}
         self._patience = replayer.steps + _PATIENCE
         # The mistakes that, alone, change the answer at a bit.
@@ -42,12 +44,12 @@ class Search:
             lambda bit: [one for one, alone in self.alone.items() if alone.changed & bit]
         )
 
-    def smallest(self) -> list[Set]:
+    def smallest(self) -> list[MistakeSet]:
         """Return all the smallest sets that explain everything.
 
         None if none was found, or not all of them in time: then others may be as good.
         """
-        level: list[Set] = [frozenset()]
+        level: list[MistakeSet] = [frozenset()]
         for size in range(MOST + 1):
             unexplained = {one: self._find_unexplained(one) for one in level}
             found = [one for one, places in unexplained.items() if not places]
@@ -60,9 +62,9 @@ class Search:
     def _is_exhausted(self) -> bool:
         return self._replayer.steps > self._patience
 
-    def _next(self, candidates: dict[Set, int]) -> list[Set]:
+    def _next(self, candidates: dict[MistakeSet, int]) -> list[MistakeSet]:
         """Return the sets with one more mistake, the likeliest first."""
-        found: set[Set] = set()
+        found: set[MistakeSet] = set()
         for one, places in candidates.items():
             # Another mistake that, alone, changes an answer that the set does not explain yet: the
             # one of these answers which fewest mistakes change.
@@ -73,14 +75,14 @@ class Search:
             self._together |= together
             found |= together
 
-        def likelihood(mistakes: Set) -> tuple[bool, int, list[str]]:
+        def likelihood(mistakes: MistakeSet) -> tuple[bool, int, list[str]]:
             """Sort by what is left unexplained; among equals always in the same order."""
             left = self._find_settled_wrong(mistakes).bit_count()
             return mistakes not in self._together, left, sorted(one.name for one in mistakes)
 
         return sorted(found, key=likelihood)[:_WIDTH]
 
-    def most(self, failed: int) -> list[Set]:
+    def most(self, failed: int) -> list[MistakeSet]:
         """Return the single mistakes that explain the most failures, at least three quarters.
 
         ``failed``: the failures, as bits. None where mistakes explain as many, but not the same.
@@ -98,14 +100,14 @@ class Search:
             return []
         return [frozenset([one]) for one in best]
 
-    def _find_unexplained(self, mistakes: Set) -> int:
+    def _find_unexplained(self, mistakes: MistakeSet) -> int:
         """Return where a set does not explain what the engine did, as bits; not all such."""
         settled = self._find_settled_wrong(mistakes)
         if settled and mistakes not in self._together:
             return settled
         return self._every if self._is_exhausted else self._replayer.find_disagreement(mistakes)
 
-    def _find_settled_wrong(self, mistakes: Set) -> int:
+    def _find_settled_wrong(self, mistakes: MistakeSet) -> int:
         """Return the same as far as single mistakes tell: where at most one changes the answer."""
         once = twice = agreed = 0
         for one in mistakes:
@@ -115,7 +117,7 @@ class Search:
             agreed |= alone.changed & alone.agreed
         return (self.wrong & ~once) | (once & ~twice & ~agreed)
 
-    def _in_context(self, mistakes: Set) -> Iterator[Set]:
+    def _in_context(self, mistakes: MistakeSet) -> Iterator[MistakeSet]:
         """Yield the set with one more that, beside the others, explains the first such answer.
 
         So mistakes are found that show only together: one writes a draw wrong, and only another
@@ -128,7 +130,7 @@ class Search:
             if first and self._replayer.agrees_at(more, first):
                 yield more
 
-    def _join(self, mistakes: Set, others: Iterable[Mistake]) -> Iterator[Set]:
+    def _join(self, mistakes: MistakeSet, others: Iterable[Mistake]) -> Iterator[MistakeSet]:
         """Yield the set with each of some others that it can meet in one engine."""
         for one in others:
             if one not in mistakes and can_meet([*mistakes, one]):
@@ -270,7 +272,7 @@ def _conversation(file: FileResult, first: int, failure: Failure | None) -> Reco
 
 def _explain(
     replayer: Replayer, failed: int, candidates: Sequence[Sequence[Mistake]]
-) -> list[Set]:
+) -> list[MistakeSet]:
     """Return the smallest sets of mistakes that explain all failures, or else most.
 
     ``failed``: the failures, as bits. ``candidates``: the mistakes to look for, and those to look

@@ -80,14 +80,14 @@ def edge(shape: Grid, points: int) -> str:
     return " ".join(name for name, touched in sides if touched)
 
 
-class Won(NamedTuple):
+class WinningLine(NamedTuple):
     """The line with which the last stone has won."""
 
     direction: str
     points: int
 
 
-def find_win(moment: SceneMoment) -> Won | None:
+def find_win(moment: SceneMoment) -> WinningLine | None:
     """Return the line of five or more that the last stone completed, if it did."""
     shape, board = moment.shape, moment.board
     if not moment.move or any(fives(shape, mask) for mask in moment.before):
@@ -97,7 +97,7 @@ def find_win(moment: SceneMoment) -> Won | None:
         return None
     along = zip(DIRECTIONS, steps(shape), strict=True)
     name = next(name for name, step in along if fives_along(lines[0], step))
-    return Won(name, lines[0])
+    return WinningLine(name, lines[0])
 
 
 def is_over(moment: SceneMoment) -> bool:
