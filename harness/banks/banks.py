@@ -288,7 +288,7 @@ def measure(
 
 
 class EngineBench:
-    """Wrong engines that say what tests are worth: the ``EngineBench`` of generating.
+    """Wrong engines that say what generated tests are worth.
 
     Attributes: ``engines``; ``folder``, where the files lie that commands name.
     """

@@ -35,7 +35,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from harness.fuzzing.findings import FuzzFinding
-    from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
+    from harness.fuzzing.fuzzed_engine import FuzzedProgram
     from harness.fuzzing.fuzzer import Fuzzer
     from harness.specifications.record import Specification
 
@@ -63,7 +63,7 @@ Exit status:
   130  interrupted with Ctrl-C; the findings so far are reported
 
 The same --seed draws the same commands. With --examples instead of --seconds, an
-engine that gives the same replies gets the same findings. Slow questions and moves
+engine that gives the same replies gets the same findings. SlowCommand questions and moves
 are left out if they would take more than a third of the time; the last lines say how
 many. Commands come from the assignment. undo and gogui-play_sequence are sent to
 engines that list them.
@@ -188,9 +188,9 @@ def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
 @contextlib.contextmanager
 def _open_engine(
     arguments: argparse.Namespace, words: list[str], room: Path, translate: str
-) -> Iterator[Piped]:
+) -> Iterator[FuzzedProgram]:
     """Give an engine in its box; ``translate``: the table of its words, "" for none."""
-    from harness.fuzzing.fuzzed_engine import Piped, launchers
+    from harness.fuzzing.fuzzed_engine import FuzzedProgram, launchers
 
     needed = view.paths_of(words[0]) if arguments.engine_python else []
     options = _options(arguments, (str(room / BOARDS), *needed))
@@ -198,7 +198,7 @@ def _open_engine(
     with (
         launchers(options, room) as launcher,
         contextlib.closing(
-            Piped(
+            FuzzedProgram(
                 words,
                 launcher,
                 options.limits,
@@ -222,10 +222,10 @@ def _by_engine(arguments: argparse.Namespace, program: FuzzedProgram, room: Path
             both = program, other
             taken = [board_sizes(one, two_engines.SIZES) for one in both]
             sizes = two_engines.common_sizes(*taken)
-            common = two_engines.find_common_commands(both, sizes[0])
-        if common.slow:
-            print(f"left out, because it takes too long: {', '.join(common.slow)}", flush=True)
-        arguments.declaration = two_engines.standard(common.commands, sizes)
+            common, slow = two_engines.find_common_commands(both, sizes[0])
+        if slow:
+            print(f"left out, because it takes too long: {', '.join(slow)}", flush=True)
+        arguments.declaration = two_engines.standard(common, sizes)
     words, place = arguments.judging, Path.cwd()
     return two_engines.specify_for(
         words, arguments.declaration, place, arguments.sandbox, arguments.timeout

@@ -239,8 +239,8 @@ def _generate_declared(
     if not refusals:
         text = conversion.to_answers(casefile.parse(text.encode(), arguments.output + _GTP))
     report_files.write(arguments.output, [text])
-    sources = test_production.Sources(found.counts, len(positions), drafter.unsaid)
-    print("\n".join(test_production.report(produced, sources)))
+    told = test_production.report(produced, found.counts, len(positions), drafter.unsaid)
+    print("\n".join(told))
     return ExitCode.FAILED if produced.survivors else ExitCode.OK
 
 

@@ -24,7 +24,7 @@ from harness.declared.probes import NoProtocolError, try_protocols
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.remarks import Note, bounds, notes
-from harness.declared.trial import Observed, TrialBudget, TrialDeclaration, calibrate
+from harness.declared.trial import Observations, TrialBudget, calibrate
 from harness.engine.launch import as_typed, split_program
 from harness.environments import interpreters
 from harness.errors import CaseError, ExitCode, UsageError
@@ -90,7 +90,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 class TriedDeclaration(NamedTuple):
     """A declaration after it was tried."""
 
-    observation: Observed
+    observation: Observations
     notes: list[Note]
     bounds: list[str]  # what cases cannot ask, in sentences
 
@@ -114,10 +114,10 @@ def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> Tr
         specification = assignment._replace(declaration=declaration).specification
     if specification is None or not isinstance(specification.truth, ReferenceProgram):
         raise UsageError(f"{assignment.place}: found no [reference], expected one: it is asked")
-    reference = specification.truth.program
-    engines = {one: _program(one, reference, arguments) for one in arguments.engine}
+    reference = specification.truth
+    engines = {one: _program(one, reference.program, arguments) for one in arguments.engine}
     seen = calibrate(
-        TrialDeclaration(declaration, specification, assignment.place),
+        specification,
         reference,
         engines,
         TrialBudget(arguments.seconds, arguments.conversations),

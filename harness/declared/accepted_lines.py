@@ -232,7 +232,15 @@ class AcceptedLines:
                 self.take_shape(name, used)
             else:
                 unused[name] = self._try_shapes(name)
-        if not self.used and self._are_numbers(unused):
+        # Are points two numbers: to ``play``, else to most that take one form? One command among
+        # many may take two numbers of another kind, or any word.
+        forms = {
+            name: {one.vertices for one in found if A_VERTEX in one.shape}
+            for name, found in unused.items()
+        }
+        votes, is_played = list(forms.values()), POINTS in forms.get("play", ())
+        is_numbered = not is_played and votes.count({NUMBERED}) > votes.count({POINTS})
+        if is_numbered and not self.used:
             self.game = self.game._replace(vertices=NUMBERED)
         for name, accepted in unused.items():
             for one in accepted:
@@ -246,8 +254,7 @@ class AcceptedLines:
         columns = [filter(None, one) for one in zip_longest(*joined)]
         shape = tuple(self._argument(list(one), place) for place, one in enumerate(columns))
         lines = (" ".join([name, *words]) for words in dict.fromkeys(examples))
-        good = (line for line in lines if not self.after_opening(line)[-1].is_refusal)
-        line = next(good, "")
+        line = next((one for one in lines if not self.after_opening(one)[-1].is_refusal), "")
         if line:
             shape = tuple(self._widen(shape, line))
         self.commands[name] = ShownCommand(name, shape, line)
@@ -296,17 +303,3 @@ class AcceptedLines:
                     tried.append(_Attempt(line, shape, form))
         accepted = self.find_accepted(self.opening.lines, [one.line for one in tried])
         return [one for one in tried if one.line in accepted]
-
-    @staticmethod
-    def _are_numbers(accepted: dict[str, list[_Attempt]]) -> bool:
-        """Whether points are two numbers: to ``play``, else to most that take one form.
-
-        One command among many may take two numbers of another kind, or any word.
-        """
-        forms = {
-            name: {one.vertices for one in found if A_VERTEX in one.shape}
-            for name, found in accepted.items()
-        }
-        votes = list(forms.values())
-        is_played = POINTS in forms.get("play", ())
-        return not is_played and votes.count({NUMBERED}) > votes.count({POINTS})

@@ -6,20 +6,21 @@ earlier ones, on small boards rather than large ones, and on points that a reply
 arguments are those of the ``bad`` templates. Where nobody is asked for the replies, they are
 guessed: what is right is accepted, and no game is over.
 
-Pure, except :meth:`has` and :meth:`text`, which read the files that commands name.
+Pure, except :meth:`Drawer.files`, which reads the files that commands name.
 """
 
 from bisect import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from random import Random
+from string import Formatter
 from typing import NamedTuple, TypeVar
 
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import (
-    Allowing,
+    AllowedCommands,
     ConversationState,
     Place,
     is_sized,
@@ -49,7 +50,7 @@ class KnownBeginning(NamedTuple):
     """The beginning of a conversation, and where it has led to."""
 
     commands: tuple[str, ...]
-    now: Allowing
+    now: AllowedCommands
 
     @property
     def fullness(self) -> float:
@@ -78,9 +79,9 @@ class Drawer:
         self._folder = folder
         self._openings = openings
         self._sizes = sorted(declaration.game.sizes, key=lambda size: size[0] * size[1])
-        self.nothing = Allowing(declaration)  # where nothing has been said
+        self.nothing = AllowedCommands(declaration)  # where nothing has been said
         arguments = [one for command in declaration.commands for one in command.arguments]
-        self.names_files = any(one.files for one in arguments)
+        self._names_files = any(one.files for one in arguments)
         moves, sets = declaration.of_kind(Kind.MOVES), declaration.of_kind(Kind.SETS)
         starts, asks = declaration.of_kind(Kind.STARTS), declaration.of_kind(Kind.ASKS)
         self.settings = tuple(one for one in sets if one.arguments)  # sent for every board
@@ -163,7 +164,9 @@ class Drawer:
         ``size``: columns and rows of the board that it begins; None: drawn.
         """
         if size is None:
-            size = self._size() if command.name in self._sized else state.size
+            size = state.size
+            if command.name in self._sized:  # the smaller ones oftener
+                size = self._sizes[int(len(self._sizes) * self._chance() ** 2)]
         if command.name not in self._words:
             self._words[command.name] = [self._word(one, command) for one in command.arguments]
         words = [word(state, size) for word in self._words[command.name]]
@@ -171,17 +174,28 @@ class Drawer:
 
     def bad(self, command: DeclaredCommand, state: ConversationState, template: str = "") -> str:
         """Return a command with one of its wrong arguments; ``template``: this one of them."""
-        filling = _Filling(self._fillings, state)
-        arguments = (template or self._pick(command.bad)).format_map(filling)
+        template = template or self._pick(command.bad)
+        words = dict.fromkeys(word for _, word, _, _ in Formatter().parse(template) if word)
+        arguments = template.format(**{word: self._fillings[word](state) for word in words})
         return f"{command.name} {arguments}".rstrip()
 
-    def has(self, name: str) -> bool:
-        """Whether a word of a command names a file."""
-        return (self._folder / name).is_file()
-
-    def text(self, name: str) -> str:
-        """Return what is in a file that a command names."""
-        return (self._folder / name).read_text(encoding="utf-8", errors="replace")
+    def files(self, commands: Iterable[str]) -> tuple[tuple[str, str], ...]:
+        """Return the files that commands name, with their texts."""
+        if not self._names_files:
+            return ()
+        named = {
+            word
+            for line in commands
+            if (command := self.declaration.of_line(line))
+            and any(argument.files for argument in command.arguments)
+            for word in line.split()[1:]
+        }
+        files = ((name, self._folder / name) for name in sorted(named))
+        return tuple(
+            (name, file.read_text(encoding="utf-8", errors="replace"))
+            for name, file in files
+            if file.is_file()
+        )
 
     def read(self, line: str, state: ConversationState, reply: str) -> None:
         """Take a reply: what lists places tells where stones may be played."""
@@ -198,8 +212,7 @@ class Drawer:
     def _word(self, argument: Argument, command: DeclaredCommand) -> ArgumentDrawer:
         """Return what draws an argument of a command."""
         if argument.drawn == Drawn.COLOR:
-            is_free = self.declaration.game.turns == ANY or command.kind == Kind.ASKS
-            if is_free:
+            if self.declaration.game.turns == ANY or command.kind == Kind.ASKS:
                 return lambda _, __: self._pick(self.declaration.game.colors)
             return lambda state, _: state.turn
         if argument.drawn == Drawn.VERTEX:
@@ -213,10 +226,6 @@ class Drawer:
             files = sorted(self._folder.glob(argument.files))
             words = [str(one.relative_to(self._folder)) for one in files]
         return lambda _, __: self._pick(words) if words else ""
-
-    def _size(self) -> Place:
-        """Return a size, the smaller ones oftener."""
-        return self._sizes[int(len(self._sizes) * self._chance() ** 2)]
 
     def _vertex(self, state: ConversationState) -> str:
         """Return a point, an empty one if there is one: beside a stone, or anywhere."""
@@ -253,21 +262,6 @@ def _around(size: Place, place: Place) -> Sequence[Place]:
     return [(x, y) for x, y in around if 0 <= x < columns and 0 <= y < rows]
 
 
-class _Filling(dict[str, str]):
-    """The words of one template, each drawn when it is asked for."""
-
-    def __init__(
-        self, generators: dict[str, Callable[[ConversationState], str]], state: ConversationState
-    ) -> None:
-        super().__init__()
-        self._drawn = generators
-        self._state = state
-
-    def __missing__(self, word: str) -> str:
-        found = self[word] = self._drawn[word](self._state)
-        return found
-
-
 class _DrawnConversation:
     """One conversation as it is drawn."""
 
@@ -294,7 +288,7 @@ class _DrawnConversation:
                     self._say_one(one)
         for one in self._drawer.last():
             self._say_one(one)
-        return Script(tuple(self._said), tuple(self._files()))
+        return Script(tuple(self._said), self._drawer.files(self._said))
 
     def _say_one(self, command: DeclaredCommand) -> None:
         self._say(self._drawer.command(command, self._now.state))
@@ -318,17 +312,3 @@ class _DrawnConversation:
             self._say(over.ask)
         if lister:
             self._say(lister)
-
-    def _files(self) -> list[tuple[str, str]]:
-        """Return the files that commands name, with their texts."""
-        if not self._drawer.names_files:
-            return []
-        named = {
-            word
-            for line in self._said
-            if (command := self._declaration.of_line(line))
-            and any(argument.files for argument in command.arguments)
-            for word in line.split()[1:]
-            if self._drawer.has(word)
-        }
-        return [(name, self._drawer.text(name)) for name in sorted(named)]

@@ -147,6 +147,11 @@ class Declaration(_Declared):
         """Return the commands of some kinds."""
         return tuple(one for one in self.commands if one.kind in kinds)
 
+    @cached_property
+    def plain_questions(self) -> tuple[DeclaredCommand, ...]:
+        """The questions without arguments that have one answer."""
+        return tuple(one for one in self.of_kind(Kind.ASKS) if not (one.is_free or one.arguments))
+
     @property
     def move(self) -> DeclaredCommand | None:
         """The command that plays a stone, or None."""
@@ -168,11 +173,10 @@ STANDARD: Mapping[str, DeclaredCommand] = {
         DeclaredCommand("genmove", Kind.CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE, plays=True),
         DeclaredCommand("reg_genmove", Kind.CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE),
         DeclaredCommand("undo", Kind.MOVES, reply=_ANY),
-        DeclaredCommand("showboard", Kind.ASKS, reply=_ANY),
-        DeclaredCommand("name", Kind.ASKS, reply=_ANY),
-        DeclaredCommand("version", Kind.ASKS, reply=_ANY),
-        DeclaredCommand("list_commands", Kind.ASKS, reply=_ANY),
-        DeclaredCommand("known_command", Kind.ASKS, reply=_ANY),
+        *(
+            DeclaredCommand(name, Kind.ASKS, reply=_ANY)
+            for name in ("showboard", "name", "version", "list_commands", "known_command")
+        ),
         DeclaredCommand("final_score", Kind.ASKS, reply=(Form.NUMBERS,)),
     )
 }
@@ -329,12 +333,7 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
     usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], Kind.ASKS))
     kind = toml_schema.one_of(*Kind.ALL)(value.get("kind", usual.kind), place.at("kind"))
     usual = usual if kind == Kind.ASKS else usual._replace(reply=(Form.FREE,))
-    return DeclaredCommand(**toml_schema.read_table(value, _command_fields(kind, usual), place))
-
-
-def _command_fields(kind: str, usual: DeclaredCommand) -> toml_schema.Schema:
-    """Return the keys of a command; ``usual``: what it is where a key is missing."""
-    return {
+    fields = {
         "name": Field(toml_schema.text),
         "kind": Field(toml_schema.one_of(*Kind.ALL), kind),
         "arguments": Field(toml_schema.list_of(_argument), usual.arguments),
@@ -344,6 +343,7 @@ def _command_fields(kind: str, usual: DeclaredCommand) -> toml_schema.Schema:
         "instead": Field(toml_schema.list_of(toml_schema.text), usual.instead),
         "plays": Field(toml_schema.flag, usual.plays),
     }
+    return DeclaredCommand(**toml_schema.read_table(value, fields, place))
 
 
 TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import (
-    Allowing,
+    AllowedCommands,
     ConversationState,
     bind_arguments,
     is_sized,
@@ -88,10 +88,7 @@ class ReferenceEngine(Engine):
     """
 
     def __init__(
-        self,
-        replies: Replies,
-        declaration: Declaration,
-        refuses: Callable[[Reply], bool],
+        self, replies: Replies, declaration: Declaration, refuses: Callable[[Reply], bool]
     ) -> None:
         """Take what knows the right replies.
 
@@ -100,7 +97,7 @@ class ReferenceEngine(Engine):
         """
         super().__init__(ReferenceSession(ConversationState(declaration)))
         self.said: tuple[str, ...] = ()  # what led here
-        self._ahead: deque[tuple[str, Reply]] = deque()  # what was asked in advance
+        self.ahead: deque[tuple[str, Reply]] = deque()  # what was asked in advance
         self._replies = replies
         self.declaration = declaration
         self.refuses = refuses
@@ -130,8 +127,8 @@ class ReferenceEngine(Engine):
 
     def get_right_reply(self, command: str) -> Reply:
         """Return the reply to a command, and do not continue."""
-        if self._ahead and self._ahead[0][0] == command:
-            return self._ahead[0][1]
+        if self.ahead and self.ahead[0][0] == command:
+            return self.ahead[0][1]
         return self.replies((*self.said, command))[-1]
 
     def expect(self, commands: tuple[str, ...]) -> None:
@@ -140,18 +137,7 @@ class ReferenceEngine(Engine):
 
     def foresee(self, commands: Iterable[str], replies: Iterable[Reply]) -> None:
         """Take the replies to what is to be said next."""
-        self._ahead = deque(zip(commands, replies, strict=False))
-
-    @property
-    def foresees(self) -> bool:
-        """Whether the reply to what is probably said next is at hand."""
-        return bool(self._ahead)
-
-    def after(self, commands: tuple[str, ...]) -> "ReferenceEngine":
-        """Return this engine after it has heard some commands."""
-        for command in commands:
-            self.reply(command)
-        return self
+        self.ahead = deque(zip(commands, replies, strict=False))
 
     def follow(self, command: str, reply: Reply) -> None:
         """Continue as if the reference had given this reply, such as another engine's move."""
@@ -164,10 +150,10 @@ class ReferenceEngine(Engine):
             said = (move,) if move else ()
         state.observe(command, refused=refused, reply=reply.text)
         self.said += said
-        if self._ahead and said == self._ahead[0][:1]:
-            self._ahead.popleft()
+        if self.ahead and said == self.ahead[0][:1]:
+            self.ahead.popleft()
         else:
-            self._ahead.clear()
+            self.ahead.clear()
         self.session.running = name_of(command) != "quit"
 
 
@@ -328,10 +314,10 @@ class BegunBoard:
         self,
         argument: Argument,
         words: list[str],
-        arguments: Mapping[str, str],
+        bound: Mapping[str, str],
         change: Transformation,
     ) -> list[str]:
-        """Return an argument as it reads under a change; ``arguments``: all of them."""
+        """Return an argument as it reads under a change; ``bound``: the words of all of them."""
         if argument.drawn == Drawn.VERTEX:
             game, (columns, rows) = self._declaration.game, self._size
             place = place_of(" ".join(words), game)
@@ -344,7 +330,7 @@ class BegunBoard:
             found = {one.lower(): other, other.lower(): one}.get(words[0].lower(), words[0])
             return [match_case(found, words[0])]
         if argument.drawn in _SIDES and change.symmetry not in OF_RECTANGLES:
-            return [arguments.get(_SIDES[argument.drawn]) or words[0]]
+            return [bound.get(_SIDES[argument.drawn]) or words[0]]
         return words
 
 
@@ -353,7 +339,7 @@ class Allowed:
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
-        self._places: dict[tuple[str, ...], Allowing] = {(): Allowing(declaration)}
+        self._places: dict[tuple[str, ...], AllowedCommands] = {(): AllowedCommands(declaration)}
 
     def __call__(self, engine: Engine, command: str) -> bool:
         """``engine``: the reference, before the command."""

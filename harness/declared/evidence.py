@@ -312,12 +312,10 @@ def gather(
 
     ``conversations``: of tests. ``ask``: a question to the teacher, where nothing else tells.
     """
-    listed = trial.list_commands()
+    listed = probes.list_commands(trial.last)
     opening = accepted_lines.find_opening(trial, listed, conversations, ask)
-    game, used = (
-        DeclaredGame(protocol=trial.protocol),
-        accepted_lines.find_used(chain(*conversations)),
-    )
+    game = DeclaredGame(protocol=trial.protocol)
+    used = accepted_lines.find_used(chain(*conversations))
     found = Evidence(trial, listed, opening, game, used)
     found.find_sizes()
     found.find_points(conversations)

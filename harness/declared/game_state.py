@@ -38,7 +38,6 @@ class Move(NamedTuple):
 class LineMeaning(NamedTuple):
     """Meaning of a line in any conversation."""
 
-    name: str
     command: DeclaredCommand | None  # None if it is not declared
     words: dict[str, str]  # by what the arguments are
     place: Place | None  # that it names; None if it is not one, such as a pass
@@ -60,7 +59,7 @@ def _read_line(declaration: Declaration, line: str) -> LineMeaning:
         leads = ConversationState._play
     elif command.kind == Kind.CHOOSES and command.plays:
         leads = ConversationState._choose
-    return LineMeaning(name, command, words, place, leads)
+    return LineMeaning(command, words, place, leads)
 
 
 def _read_list(game: DeclaredGame, reply: str) -> tuple[Place, ...]:
@@ -264,7 +263,7 @@ _STONE = "stone"
 _NUMBERS = (Drawn.SIZE, Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
 
 
-class Allowing:
+class AllowedCommands:
     """Commands allowed next; :meth:`observe` follows the conversation.
 
     Attributes: ``state``, where it stands; ``is_over``, whether the game on the board is, after
@@ -286,9 +285,9 @@ class Allowing:
         self.state = ConversationState(declaration)
         self.is_over = False
 
-    def copy(self) -> Allowing:
+    def copy(self) -> AllowedCommands:
         """Return the same place of a conversation, which continues by itself."""
-        other = Allowing.__new__(Allowing)
+        other = AllowedCommands.__new__(AllowedCommands)
         other.__dict__.update(self.__dict__)  # several times as fast as copy()
         other.state = self.state.copy()
         return other
@@ -360,7 +359,9 @@ class _LineReader:
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
         self._game = declaration.game
-        self._templates = cache(self._read_templates)  # of the wrong arguments of a command
+        vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
+        # Of the wrong arguments of a command.
+        self._templates = cache(lambda command: [_Template(one, vertex) for one in command.bad])
 
     def read(self, line: str) -> tuple[_LineReading, ...]:
         """Return the readings of a line that hold at some time."""
@@ -381,7 +382,11 @@ class _LineReader:
         """
         widths = [width(one, self._game) for one in command.arguments]
         least = sum(widths) - sum("" in one.words for one in command.arguments)
-        if not least <= len(words) <= sum(widths) or not self._has_good_size(command, words):
+        fits = least <= len(words) <= sum(widths)
+        if fits and is_sized(command):
+            sizes = {(str(columns), str(rows)) for columns, rows in self._game.sizes}
+            fits = _sides(bind_arguments(command, words, self._game)) in sizes
+        if not fits:
             yield _WRONG, ""
             return
         rest = iter(words)
@@ -393,17 +398,6 @@ class _LineReader:
                 yield "turn" if is_turn else argument.drawn, text
             elif not (text if argument.files else text in argument.words):
                 yield _WRONG, ""
-
-    def _has_good_size(self, command: DeclaredCommand, words: list[str]) -> bool:
-        """Whether a command tells a size that is declared, or none."""
-        if not is_sized(command):
-            return True
-        sizes = {(str(columns), str(rows)) for columns, rows in self._game.sizes}
-        return _sides(bind_arguments(command, words, self._game)) in sizes
-
-    def _read_templates(self, command: DeclaredCommand) -> list[_Template]:
-        vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
-        return [_Template(one, vertex) for one in command.bad]
 
     def _reading(self, pairs: Iterable[tuple[str, str]]) -> _LineReading:
         """Return when words of the declaration are what stands for them."""
@@ -435,14 +429,13 @@ class _Template:
 
     def __init__(self, text: str, vertex: str) -> None:
         self._words: list[str] = []  # what the groups of the pattern stand for
-        parts = (self._part(*one[:2], vertex) for one in Formatter().parse(" ".join(text.split())))
-        self._pattern = re.compile("".join(parts), re.IGNORECASE)
-
-    def _part(self, text: str, word: str | None, vertex: str) -> str:
-        if word is None:
-            return re.escape(text)
-        self._words.append(word)
-        return f"{re.escape(text)}({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
+        pattern = ""
+        for before, word, _, _ in Formatter().parse(" ".join(text.split())):
+            pattern += re.escape(before)
+            if word is not None:
+                self._words.append(word)
+                pattern += f"({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
+        self._pattern = re.compile(pattern, re.IGNORECASE)
 
     def stands_for(self, text: str) -> list[tuple[str, str]] | None:
         """Return its words with what stands for them in a text; None if it is another text."""

@@ -3,7 +3,7 @@
 import contextlib
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from harness.declared.declaration import Argument, DeclaredGame, Drawn
 from harness.declared.game_state import vertex_of
@@ -76,22 +76,23 @@ class ProtocolTrial:
                 break  # it is dead, or waits for something else
         return found
 
-    def list_commands(self) -> tuple[str, ...]:
-        """Return the commands that it says it has; none if it does not say."""
-        replies = map(self.last, LISTERS)
-        return next(filter(None, map(names_in, LISTERS, replies)), ())
-
     def knows(self, name: str) -> bool:
         """Whether it says that it knows a command."""
         return self.last(f"known_command {name}").text.lower() == "true"
 
 
-def names_in(lister: str, reply: Reply) -> tuple[str, ...]:
-    """Return the commands that a reply lists; none if it is refused, or lists nothing."""
-    lines = reply.text.split("\n")
-    names = reply.text.split() if lister == LISTERS[0] else [one.split(" ")[0] for one in lines]
-    found = tuple(filter(_NAME.fullmatch, names))
-    return found if len(found) > 1 and not reply.is_refusal else ()
+def list_commands(ask: Callable[[str], Reply]) -> tuple[str, ...]:
+    """Return the commands that a program says it has when it is asked; none if it does not say."""
+    for lister in LISTERS:
+        reply = ask(lister)
+        lines = reply.text.split("\n")
+        names = (
+            reply.text.split() if lister == LISTERS[0] else [one.split(" ")[0] for one in lines]
+        )
+        found = tuple(filter(_NAME.fullmatch, names))
+        if len(found) > 1 and not reply.is_refusal:
+            return found
+    return ()
 
 
 class NoProtocolError(Exception):
@@ -189,8 +190,7 @@ def pattern_of(texts: Sequence[str]) -> str:
     if len(texts) == 1 and (not words or words[0] == texts[0]):
         return f"^{escape_text(texts[0])}$"
     if words:
-        found = " ".join(words[0].split()[:2])
-        return f"(?i){escape_text(found)}"
+        return f"(?i){escape_text(' '.join(words[0].split()[:2]))}"
     return f"^({'|'.join(map(escape_text, texts))})$"
 
 

@@ -217,19 +217,19 @@ class ProgramProcess:
             EngineError: the program broke. What it answered before is :attr:`answered`.
         """
         self._settle()
-        if not (self._session and self._goes_on(conversation)):
-            is_used = self._session and self._may_hear(conversation)
-            if not (is_used and self._begins(conversation)):
-                self._restart(conversation.files)
+        said, files = self._said, conversation.files
+        goes_on = said and conversation.keys[: len(said)] == said and set(files) <= {*self._shown}
+        if not (self._session and goes_on):
+            if is_used := self._session and self._may_hear(conversation):
+                # It is asked what sets all; what it refuses leaves the last board as it is.
+                self._replies, self._said = [], ()
+                self._ask(at_once(conversation.commands, self.command_properties))
+                is_used = not any(map(self._program.refuses, self._replies))
+            if not is_used:
+                self._restart(files)
         self._said = conversation.keys
         self._ask(conversation.commands[len(self._replies) :])
         return list(self._replies)
-
-    def _begins(self, conversation: Conversation) -> bool:
-        """Ask a used process what sets all; return whether it did: else the last board stays."""
-        self._replies, self._said = [], ()
-        self._ask(at_once(conversation.commands, self.command_properties))
-        return not any(map(self._program.refuses, self._replies))
 
     @property
     def answered(self) -> tuple[Reply, ...]:
@@ -240,10 +240,6 @@ class ProgramProcess:
         """End the process and its box."""
         self._end()
         self._sandbox.close()
-
-    def _goes_on(self, conversation: Conversation) -> bool:
-        is_longer = conversation.keys[: len(self._said)] == self._said
-        return bool(self._said) and is_longer and set(conversation.files) <= set(self._shown)
 
     def _may_hear(self, conversation: Conversation) -> bool:
         """Whether another conversation may be had with this process."""

@@ -19,18 +19,17 @@ from harness.text import one_line
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ZEROS = re.compile(r"0[0-9]+")  # a number would lose them
 _PLACE = re.compile(r"[A-Za-z][0-9]{1,2}")
-Value = str | bool | int | Sequence[object] | dict[str, object]
 
 
 class Guess(NamedTuple):
     """A key of a table, its value, and why."""
 
     key: str
-    value: Value
+    value: object
     why: str
 
 
-class Proposed(NamedTuple):
+class ProposedCommand(NamedTuple):
     """A command that is proposed; without guesses for what is as in GTP."""
 
     name: str
@@ -42,7 +41,7 @@ class Proposal(NamedTuple):
     """A declaration that is proposed."""
 
     game: tuple[Guess, ...]
-    commands: tuple[Proposed, ...]
+    commands: tuple[ProposedCommand, ...]
 
 
 _OPTIONAL = ("genmove", "undo", "komi", "final_score", "showboard")  # commands of GTP
@@ -87,7 +86,7 @@ def _game(evidence: Evidence) -> Iterator[Guess]:
 # --- commands ----------------------------------------------------------------------------------
 
 
-def _command(evidence: Evidence, name: str) -> Proposed | None:
+def _command(evidence: Evidence, name: str) -> ProposedCommand | None:
     if name in evidence.opening.starts:
         return _start(evidence, name)
     one = evidence.command(name)
@@ -95,12 +94,14 @@ def _command(evidence: Evidence, name: str) -> Proposed | None:
     if not one.sample and not (is_standard and name in _OPTIONAL):
         if name in STANDARD or name not in evidence.names:
             return None
-        return Proposed(name, (Guess("kind", Kind.ASKS, "it refused all arguments tried"),), False)
+        return ProposedCommand(
+            name, (Guess("kind", Kind.ASKS, "it refused all arguments tried"),), False
+        )
     usual = STANDARD.get(name) if is_standard else None
     is_usual = usual and usual.kind == one.kind and not evidence.used.get(name)
     if usual and (is_usual or not one.sample or usual.arguments == one.shape):
-        return Proposed(name, tuple(_unlike_standard(evidence, one, usual)))
-    return Proposed(name, tuple(_not_standard(evidence, one)))
+        return ProposedCommand(name, tuple(_unlike_standard(evidence, one, usual)))
+    return ProposedCommand(name, tuple(_not_standard(evidence, one)))
 
 
 def _not_standard(evidence: Evidence, command: ShownCommand) -> Iterator[Guess]:
@@ -131,7 +132,7 @@ def _not_standard(evidence: Evidence, command: ShownCommand) -> Iterator[Guess]:
         yield from _question(command, replies)
 
 
-def _start(evidence: Evidence, name: str) -> Proposed | None:
+def _start(evidence: Evidence, name: str) -> ProposedCommand | None:
     used = [words for words in evidence.used.get(name, ()) if words]
     line = next((one for one in evidence.opening.lines if one.split()[0] == name), "")
     words = line.split()[1:]
@@ -147,7 +148,7 @@ def _start(evidence: Evidence, name: str) -> Proposed | None:
     why = "the tests begin with it" if used else "it begins a board"
     values = [_value_of(one, one.words) for one in shape]
     arguments = Guess("arguments", values, f"as in '{line}'")
-    return Proposed(name, (Guess("kind", Kind.STARTS, why), arguments))
+    return ProposedCommand(name, (Guess("kind", Kind.STARTS, why), arguments))
 
 
 def _value_of(argument: Argument, words: Sequence[str]) -> object:
@@ -243,7 +244,7 @@ def _line(guess: Guess) -> str:
     return f"{told:{_COLUMN}} # {one_line(guess.why)}"
 
 
-def _value(value: Value | object) -> str:
+def _value(value: object) -> str:
     """Return a value in TOML: texts are written as in JSON, which TOML reads alike."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_value(one)}" for key, one in value.items()) + " }"

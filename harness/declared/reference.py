@@ -17,14 +17,7 @@ from weakref import WeakSet
 from harness import file_system
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.declared.program_process import (
-    Conversation,
-    ConversationsUnderWay,
-    ProgramProcess,
-    ProgramStart,
-    at_once,
-    conversation,
-)
+from harness.declared.program_process import ProgramProcess, ProgramStart, at_once, conversation
 from harness.errors import EngineError, HarnessError, ReferenceFailedError
 from harness.records import Reply
 from harness.text import one_line
@@ -56,10 +49,7 @@ class ReferenceProgram:
     """
 
     def __init__(
-        self,
-        program: ProgramStart,
-        declaration: Declaration,
-        files: Sequence[str] = (),
+        self, program: ProgramStart, declaration: Declaration, files: Sequence[str] = ()
     ) -> None:
         """Take a program; ``files``: patterns of files beside it that its answers depend on."""
         self.program = program
@@ -88,7 +78,23 @@ class ReferenceProgram:
         known = self._answers.find_known(lasting)
         if len(known) == len(said.keys):
             return tuple(known)
-        replies = self._hear(said)
+        process = self.process()
+        try:
+            replies = process.replies(said)
+        except EngineError:
+            try:
+                replies = process.replies(said)  # by a new one: it may have aged
+            except EngineError as error:
+                command = one_line(said.commands[len(process.answered)], _SHOWN)
+                raise ReferenceFailedError(
+                    f"the reference did not answer '{command}': {error.message}"
+                ) from None
+        if process.starts != self._starts:  # has it run the program whose answers are kept?
+            if digest(self.program, self._files) != self._digest:
+                raise ReferenceFailedError(
+                    "the files of the reference have changed since it was first asked: begin again"
+                )
+            self._starts = process.starts
         self._answers.keep(lasting[len(known) :], replies[len(known) : len(lasting)])
         return tuple(replies)
 
@@ -96,7 +102,7 @@ class ReferenceProgram:
         self, conversations: Sequence[tuple[str, ...]], folder: str = ""
     ) -> "ReferenceHearing":
         """Send conversations that nobody asks again, and do not wait; see :meth:`replies`."""
-        return ReferenceHearing(self, conversations, folder, self._own().begin(conversations))
+        return ReferenceHearing(self, conversations, folder)
 
     def engine(self) -> ReferenceEngine:
         """Return an engine that has heard nothing yet."""
@@ -107,7 +113,8 @@ class ReferenceProgram:
         if asked := self._asked.pop(os.getpid(), None):
             asked.close()
 
-    def _own(self) -> ProgramProcess:
+    def process(self) -> ProgramProcess:
+        """Return the process that is asked; it starts a program when there is a question."""
         if os.getpid() not in self._asked:
             self._asked.clear()
             self._asked[os.getpid()] = ProgramProcess(self.program)
@@ -115,42 +122,18 @@ class ReferenceProgram:
             self._starts = 0
         return self._asked[os.getpid()]
 
-    def _hear(self, conversation: Conversation) -> list[Reply]:
-        process = self._own()
-        try:
-            replies = process.replies(conversation)
-        except EngineError:
-            try:
-                replies = process.replies(conversation)  # by a new one: it may have aged
-            except EngineError as error:
-                command = one_line(conversation.commands[len(process.answered)], _SHOWN)
-                raise ReferenceFailedError(
-                    f"the reference did not answer '{command}': {error.message}"
-                ) from None
-        if process.starts != self._starts:  # has it run the program whose answers are kept?
-            if digest(self.program, self._files) != self._digest:
-                raise ReferenceFailedError(
-                    "the files of the reference have changed since it was first asked: begin again"
-                )
-            self._starts = process.starts
-        return replies
-
 
 class ReferenceHearing:
     """Conversations under way to a reference; what they may not share a process with is alone."""
 
     def __init__(
-        self,
-        reference: ReferenceProgram,
-        conversations: Sequence[tuple[str, ...]],
-        folder: str,
-        batch: ConversationsUnderWay | None,
+        self, reference: ReferenceProgram, conversations: Sequence[tuple[str, ...]], folder: str
     ) -> None:
-        """``batch``: those of them that were sent; None: none was. ``folder``: of files."""
+        """Send conversations; ``folder``: in which the files lie that commands name."""
         self._reference = reference
         self._conversations = conversations
         self._folder = folder
-        self._several = batch
+        self._several = reference.process().begin(conversations)
 
     def go_on(self) -> None:
         """Send more, if that is due; callers with other work call it now and then."""
@@ -211,11 +194,6 @@ def state(words: Sequence[str], folder: Path, files: Sequence[str]) -> Sequence[
     return tuple(found)
 
 
-@cache
-def _sources_once(words: tuple[str, ...], folder: Path, files: tuple[str, ...]) -> Sequence[Path]:
-    return sources(words, folder, files)
-
-
 def sources(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[Path]:
     """Return the files of a program, as far as they are known; see :func:`digest`."""
     first, *rest = words
@@ -227,6 +205,9 @@ def sources(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[Pa
     for pattern in files:
         found.update(folder.glob(pattern))
     return sorted(path for path in found if path.is_file())
+
+
+_sources_once = cache(sources)
 
 
 def find_unlisted_files(words: Sequence[str], folder: Path, files: Sequence[str]) -> list[str]:
@@ -306,15 +287,13 @@ class ReferenceAnswers:
     def _connection(self) -> sqlite3.Connection:
         if os.getpid() not in self._connections:
             self._connections.clear()
-            self._connections[os.getpid()] = self._open()
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                found = _prepare(sqlite3.connect(self._path, timeout=_PATIENCE))
+            except (OSError, sqlite3.Error):
+                found = _prepare(sqlite3.connect(":memory:"))
+            self._connections[os.getpid()] = found
         return self._connections[os.getpid()]
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            return _prepare(sqlite3.connect(self._path, timeout=_PATIENCE))
-        except (OSError, sqlite3.Error):
-            return _prepare(sqlite3.connect(":memory:"))
 
 
 def _prepare(connection: sqlite3.Connection) -> sqlite3.Connection:

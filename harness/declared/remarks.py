@@ -16,7 +16,7 @@ from harness.declared.declaration import (
 from harness.declared.engine import unfit
 from harness.declared.probes import tells_end
 from harness.declared.specifying import form_of
-from harness.declared.trial import CommandTally, Observed, ReplyPair
+from harness.declared.trial import CommandTally, Observations, ReplyPair
 from harness.options import GTP
 from harness.text import number_of, one_line, some
 from harness.vocabulary.transformations import COLORS, SYMMETRY
@@ -24,7 +24,7 @@ from harness.vocabulary.transformations import COLORS, SYMMETRY
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
 
 
-def bounds(observations: Observed, declaration: Declaration) -> list[str]:
+def bounds(observations: Observations, declaration: Declaration) -> list[str]:
     """Return sentences for a teacher on what tests cannot do."""
     found = []
     names = [name for name, tally in observations.tallies.items() if tally.errors]
@@ -35,17 +35,17 @@ def bounds(observations: Observed, declaration: Declaration) -> list[str]:
             " errors themselves."
         )
     fit = [told for kind, told in _TURNED.items() if kind not in unfit(declaration)]
-    if declaration.extends:
-        return found
-    if fit:
+    if fit and not declaration.extends:
         ways = " or ".join(fit)
-        text = f"grade asks public tests {ways} as well, up to a move that an engine chooses."
-        return [*found, text]
-    return [
-        *found,
-        "grade asks no variants of public tests: no argument is a vertex, and none a color"
-        " that may play at any time.",
-    ]
+        found.append(
+            f"grade asks public tests {ways} as well, up to a move that an engine chooses."
+        )
+    elif not declaration.extends:
+        found.append(
+            "grade asks no variants of public tests: no argument is a vertex, and none a color"
+            " that may play at any time."
+        )
+    return found
 
 
 # --- Notes on a declaration that was tried -------------------------------------------------------
@@ -62,6 +62,7 @@ _LOOSER = (
     *((Form.CASELESS,), (Form.NUMBERS,), (Form.COLUMNS,), (Form.ANY_ORDER,)),
     *((Form.ANY_ORDER, Form.CASELESS), (Form.FIRST_WORD,)),
 )
+_ABOUT = dict(zip(Kind.ALL, ("starts", "sets", "plays", "asks", "chooses"), strict=True))
 _DOING = f'"{Kind.SETS}", "{Kind.MOVES}", "{Kind.STARTS}" or "{Kind.CHOOSES}"'
 _RESULTS = {"black", "white", "draw", "tie"}
 
@@ -89,20 +90,18 @@ class Note(NamedTuple):
     text: str
 
 
-def notes(observations: Observed, declaration: Declaration) -> list[Note]:
+def notes(observations: Observations, declaration: Declaration) -> list[Note]:
     """Return what should be looked at, in the order of the declaration."""
     found = [*_of_game(observations, declaration)]
     for command in declaration.commands:
         tally = observations.tallies[command.name]
         every = (
-            *_reach(command, tally, observations),
-            *_refusals(command, tally),
+            *_uses(command, tally, observations),
             *_replies(command, tally, declaration),
-            *_kind(command, tally),
-            *_choices(command, tally),
+            *_effects(command, tally),
         )
         found += [Note(command.name, *notice) for notice in every]
-    found += [*_forgotten(observations), *_questions(observations)]
+    found += _unasked(observations)
     # One note for all commands of which the same is to be said.
     commands: dict[tuple[Matter, str], list[str]] = {}
     for one in found:
@@ -113,8 +112,8 @@ def notes(observations: Observed, declaration: Declaration) -> list[Note]:
 Notice = tuple[Matter, str]
 
 
-def _reach(
-    command: DeclaredCommand, tally: CommandTally, observations: Observed
+def _uses(
+    command: DeclaredCommand, tally: CommandTally, observations: Observations
 ) -> Iterator[Notice]:
     if not tally.asked:
         yield Matter.NEVER_REACHED, f"no conversation of {observations.conversations} had it"
@@ -127,9 +126,6 @@ def _reach(
     if command.instead and tally.asked >= _FEW and tally.texts.keys().isdisjoint(command.instead):
         words = " or ".join(map(_quote, command.instead))
         yield Matter.NEVER_REACHED, f"the reference never said {words} (instead)"
-
-
-def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     has_arguments = any(one.drawn for one in command.arguments)
     if command.kind == Kind.MOVES and has_arguments and not command.bad:
         yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
@@ -170,7 +166,7 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
     return f'"{Form.FREE}"' if Form.FREE not in command.reply else ""
 
 
-def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
+def _effects(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     if tally.changed and command.kind == Kind.CHOOSES:
         yield Matter.KIND, "later replies are others without it: plays = true?"
     elif tally.changed:
@@ -181,9 +177,6 @@ def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
         yield Matter.KIND, f'{text} kind = "{Kind.SETS}", or reply = "{Form.FREE}"'
     if command.plays and tally.played_twice >= 2:
         yield Matter.KIND, "what it chose could be played after it: plays = false?"
-
-
-def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     for text, times in tally.own_refused.most_common(2):
         hint = "a word of 'instead'"
         if len(text.split()) > 1 and not command.keeps:
@@ -195,8 +188,8 @@ def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
 # --- of the game -------------------------------------------------------------------------------
 
 
-def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]:
-    for text in (*_refused(observations, declaration), *_refusing(observations, declaration)):
+def _of_game(observations: Observations, declaration: Declaration) -> Iterator[Note]:
+    for text in _refused(observations, declaration):
         yield Note("", Matter.GAME, text)
     if declaration.game.over is None:
         yield from (Note("", Matter.GAME, text) for text in _over(observations, declaration))
@@ -210,22 +203,17 @@ def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]
             yield Note("", Matter.GAME, f"{text} of {observations.conversations}")
 
 
-def _refused(observations: Observed, declaration: Declaration) -> Iterator[str]:
-    """Say which sizes are refused, and whether colors seem to take turns."""
+def _refused(observations: Observations, declaration: Declaration) -> Iterator[str]:
+    """Say which sizes are refused, whether colors seem to take turns, and what else refuses."""
     if sizes := observations.sizes_refused:
         yield f"the reference refuses {some(map(_quote, sizes), 4)} (sizes)"
     asked, refused = observations.second_stones
-    if asked < _FEW:
-        return
-    if declaration.game.turns == ALTERNATE and not refused:
+    if asked >= _FEW and declaration.game.turns == ALTERNATE and not refused:
         yield f'two stones of one color in a row were never refused, {asked} times: turns = "any"?'
-    elif declaration.game.turns != ALTERNATE and refused == asked:
+    elif asked >= _FEW and declaration.game.turns != ALTERNATE and refused == asked:
         text = f"two stones of one color in a row were always refused, {asked} times"
         yield f'{text}: turns = "{ALTERNATE}"?'
-
-
-def _refusing(observations: Observed, declaration: Declaration) -> Iterator[str]:
-    """Say where moves seem to be refused by a reply that says all is well."""
+    # Where moves seem to be refused by a reply that says all is well:
     pattern = declaration.game.refused
     for command in declaration.of_kind(Kind.MOVES):
         texts = observations.tallies[command.name].texts
@@ -241,11 +229,9 @@ def _refusing(observations: Observed, declaration: Declaration) -> Iterator[str]
         yield f"no reply matched {_quote(pattern)} (refused)"
 
 
-def _over(observations: Observed, declaration: Declaration) -> Iterator[str]:
+def _over(observations: Observations, declaration: Declaration) -> Iterator[str]:
     """Say by which question games seem to end: the one that says the fewest things then."""
-    plain = {
-        one.name for one in declaration.of_kind(Kind.ASKS) if not (one.arguments or one.is_free)
-    }
+    plain = {one.name for one in declaration.plain_questions}
     ends: dict[str, list[str]] = {}
     for (ask, text), (refused, accepted) in observations.moves_after.items():
         if ask in plain and refused >= _FEW and not accepted and len(text.split()) == 1:
@@ -265,7 +251,8 @@ def _over(observations: Observed, declaration: Declaration) -> Iterator[str]:
             return
 
 
-def _forgotten(observations: Observed) -> Iterator[Note]:
+def _unasked(observations: Observations) -> Iterator[Note]:
+    """Say what is not declared, and ask about answers that the reference gives alone."""
     for name in observations.unfollowed:
         text = f"the reference names {name}, and its answers are kept although that changes"
         yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')
@@ -274,19 +261,6 @@ def _forgotten(observations: Observed) -> Iterator[Note]:
             hint = f"; as in GTP it {_ABOUT[STANDARD[name].kind]}" if name in STANDARD else ""
             text = f"the reference knows it, and nothing asks it{hint}"
             yield Note(name, Matter.FORGOTTEN, text)
-
-
-_ABOUT = {
-    Kind.ASKS: "asks",
-    Kind.MOVES: "plays",
-    Kind.CHOOSES: "chooses",
-    Kind.SETS: "sets",
-    Kind.STARTS: "starts",
-}
-
-
-def _questions(observations: Observed) -> Iterator[Note]:
-    """Ask the teacher about answers that the reference gives alone: each command once."""
     for name in dict.fromkeys(one.command.partition(" ")[0] for one in observations.questions):
         every = [one for one in observations.questions if one.command.partition(" ")[0] == name]
         one = min(every, key=lambda question: len(question.commands))

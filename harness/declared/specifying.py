@@ -30,8 +30,8 @@ from harness.declared.reference import ReferenceProgram
 from harness.records import Reply
 from harness.specifications import specification
 from harness.specifications.record import InProcess, Specification, Truth, reply_of
-from harness.vocabulary import BoardKind, answer_forms
-from harness.vocabulary.answer_forms import SETTING, AnswerForm, is_a_move, literally
+from harness.vocabulary import BoardKind, answers
+from harness.vocabulary.answers import SETTING, AnswerForm, is_a_move, literally
 from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment
 from oracle import command_properties
 from oracle.command_properties import BOARD, MOVED, CommandProperties
@@ -73,9 +73,9 @@ def form_of(command: DeclaredCommand, game: DeclaredGame) -> AnswerForm:
 
 def _of_words(reply: tuple[str, ...]) -> AnswerForm:
     if reply == (Form.EXACT,):
-        return answer_forms.EXACT
+        return answers.EXACT
     if reply == (Form.CASELESS,):
-        return answer_forms.CASELESS
+        return answers.CASELESS
     return AnswerForm(
         partial(_normal, reply=reply),
         partial(_expression, reply=reply),
@@ -105,7 +105,11 @@ def _normal(text: str, reply: tuple[str, ...]) -> str:
     if Form.NUMBERS in reply or Form.COLUMNS in reply:
         words = [_number(word) for word in words]
     if Form.COLUMNS in reply:
-        words = _pairs(words)
+        # n names and then n values are pairs in the order of the names.
+        names, values = words[: len(words) // 2], words[len(words) // 2 :]
+        if len(names) == len(values):
+            pairs = sorted(zip(names, values, strict=True))
+            words = [f"{name}:{value}" for name, value in pairs]
     if Form.ANY_ORDER in reply:
         words = sorted(words)
     return " ".join(words)
@@ -117,14 +121,6 @@ def _number(word: str) -> str:
         return word
     value = Decimal(word).quantize(_PLACES).normalize()
     return f"{value + 0:f}"  # no minus zero
-
-
-def _pairs(words: list[str]) -> list[str]:
-    """Return n names and then n values as pairs in the order of the names."""
-    names, values = words[: len(words) // 2], words[len(words) // 2 :]
-    if len(names) != len(values):
-        return words
-    return [f"{name}:{value}" for name, value in sorted(zip(names, values, strict=True))]
 
 
 # --- expressions -------------------------------------------------------------------------------
@@ -143,9 +139,15 @@ def _expression(text: str, reply: tuple[str, ...]) -> str:
         else literally(word)
         for word in words
     ]
-    if Form.ANY_ORDER in reply and len(words) > 1:
-        return flag + _in_any_order(words, each)
-    return flag + r"\s+".join(each)
+    if Form.ANY_ORDER not in reply or len(words) < 2:
+        return flag + r"\s+".join(each)
+    # As many words, each of these as often as it is there.
+    times = {word: words.count(word) for word in words}
+    ahead = "".join(
+        rf"(?=(\S+\s+)*?{one}(?!\S)" + rf"(\s+(\S+\s+)*?{one}(?!\S))" * (n - 1) + ")"
+        for n, one in zip(times.values(), dict.fromkeys(each), strict=True)
+    )
+    return rf"{flag}{ahead}\S+(\s+\S+){{{len(words) - 1}}}"
 
 
 def _number_expression(number: str) -> str:
@@ -158,16 +160,6 @@ def _number_expression(number: str) -> str:
     below = f"{int(full) - 1:03}"
     zeros = "0*" if whole == "0" else f"0*{whole}"
     return rf"{sign}{zeros}\.({fraction}0*|{full}[0-4][0-9]*|{below}[5-9][0-9]*)"
-
-
-def _in_any_order(words: list[str], expressions: list[str]) -> str:
-    """Return what matches as many words, each of these as often as it is there."""
-    times = {word: words.count(word) for word in words}
-    ahead = "".join(
-        rf"(?=(\S+\s+)*?{expression}(?!\S)" + rf"(\s+(\S+\s+)*?{expression}(?!\S))" * (n - 1) + ")"
-        for (word, n), expression in zip(times.items(), dict.fromkeys(expressions), strict=True)
-    )
-    return rf"{ahead}\S+(\s+\S+){{{len(words) - 1}}}"
 
 
 def _samples(text: str, reply: tuple[str, ...]) -> tuple[str, ...]:
@@ -184,16 +176,11 @@ def _samples(text: str, reply: tuple[str, ...]) -> tuple[str, ...]:
 # --- Commands of a teacher's own, beside an assignment that ships --------------------------------
 
 
-def beside(shipped: Truth, truth: Truth, declaration: Declaration) -> Truth:
-    """Return a truth of two: a reference answers what is declared, the oracle all else.
+class _EngineBeside(Engine):
+    """An engine of two: the reference answers what is declared, the oracle all else.
 
     Both are told of the game: declared commands ask and set, and do not move.
     """
-    return InProcess(lambda: _EngineBeside(shipped.engine(), truth, declaration))
-
-
-class _EngineBeside(Engine):
-    """The oracle's engine, which passes on to the reference what is the reference's."""
 
     def __init__(self, shipped: Engine, truth: Truth, declaration: Declaration) -> None:
         super().__init__(shipped.session)
@@ -222,8 +209,7 @@ class _EngineBeside(Engine):
         """Tell the reference of what the oracle has heard."""
         properties = command_properties.STANDARD.at_hand(words[0])
         if properties.moves and properties.chooses:
-            moved = (f"play {words[1]} {reply.text}",) if is_a_move(reply.text) else ()
-            self._said += moved
+            self._said += (f"play {words[1]} {reply.text}",) if is_a_move(reply.text) else ()
         elif properties.sets_up and reply.ok:
             self._said += (" ".join(words),)
 
@@ -295,6 +281,7 @@ def specify(
     ``words``: the reference's command as this machine has it; empty without a reference.
     """
     game, names = declaration.game, {one.name for one in declaration.commands}
+    settings = [one.name for one in declaration.of_kind(Kind.SETS)]
     # Nobody declares what every program has.
     usual = ("name", "version", "list_commands", "known_command", "showboard")
     standard = {name: form_of(STANDARD[name], DeclaredGame()) for name in usual}
@@ -302,7 +289,7 @@ def specify(
         key,
         standard | {one.name: form_of(one, game) for one in declaration.commands},
         signs=_NO_SIGNS,
-        command_properties=properties_of(declaration),
+        command_properties={one.name: _properties(one, settings) for one in declaration.commands},
         board=BoardKind(captures=False, letters=game.letters),
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
@@ -329,7 +316,8 @@ def specify(
         shipped,
         forms={**shipped.forms, **{name: own.forms[name] for name in names}},
         command_properties={**shipped.command_properties, **own.command_properties},
-        told=truth and beside(shipped.truth, truth, declaration),
+        told=truth
+        and InProcess(lambda: _EngineBeside(shipped.truth.engine(), truth, declaration)),
         own_commands=frozenset(names),
         about=partial(with_declared, declaration=declaration, folder=place),
     )
@@ -346,12 +334,6 @@ def list_commands_on_board(engine: Engine, command: str) -> tuple[str, ...]:
 
 
 # --- the properties of commands -----------------------------------------------------------------
-
-
-def properties_of(declaration: Declaration) -> dict[str, CommandProperties]:
-    """Return what the declared commands do, by name."""
-    settings = [one.name for one in declaration.of_kind(Kind.SETS)]
-    return {one.name: _properties(one, settings) for one in declaration.commands}
 
 
 def _properties(command: DeclaredCommand, settings: list[str]) -> CommandProperties:

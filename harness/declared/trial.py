@@ -19,10 +19,10 @@ from typing import NamedTuple
 from harness.declared import probes
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Kind
-from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import ConversationState, is_sized, refuses
+from harness.declared.engine import accepts
+from harness.declared.game_state import ConversationState, is_sized
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
-from harness.declared.reference import find_unlisted_files
+from harness.declared.reference import ReferenceProgram, find_unlisted_files
 from harness.errors import EngineError
 from harness.judging.in_process import same
 from harness.records import Reply
@@ -36,14 +36,6 @@ _CHANGED = 30  # conversations that are changed
 
 
 # --- what is tried, and what is seen -----------------------------------------------------------
-
-
-class TrialDeclaration(NamedTuple):
-    """The declaration that is tried."""
-
-    declaration: Declaration
-    specification: Specification  # made of it
-    folder: Path  # in which it lies
 
 
 class TrialBudget(NamedTuple):
@@ -109,7 +101,7 @@ class ObservedQuestion(NamedTuple):
     engines: int
 
 
-class Observed:
+class Observations:
     """All that was seen."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -128,12 +120,12 @@ class Observed:
 
 
 def calibrate(
-    target: TrialDeclaration,
-    reference: ProgramStart,
+    specification: Specification,
+    reference: ReferenceProgram,
     engines: Mapping[str, ProgramStart],
     budget: TrialBudget,
     seed: int,
-) -> Observed:
+) -> Observations:
     """Try a declaration with its reference, new processes of that, and engines at hand by name.
 
     Raises:
@@ -155,11 +147,12 @@ def calibrate(
 
             return hear
 
-        fresh = ask(reference._replace(fresh=True))
-        trial = Trial(target, seed, fresh, {name: ask(one) for name, one in engines.items()})
-        seen, told = trial.seen, target.declaration.reference
-        files = told.files if told else ()
-        seen.unfollowed = find_unlisted_files(reference.words, reference.folder, files)
+        program, told = reference.program, reference.declaration.reference
+        fresh = ask(program._replace(fresh=True))
+        others = {name: ask(one) for name, one in engines.items()}
+        trial = Trial(specification, reference, seed, fresh, others)
+        seen, files = trial.seen, told.files if told else ()
+        seen.unfollowed = find_unlisted_files(program.words, program.folder, files)
         trial.begin()
         while not (
             (budget.seconds and time.monotonic() - began >= budget.seconds)
@@ -177,7 +170,6 @@ class _NotingDrawer(Drawer):
         self.wrong: set[str] = set()
 
     def bad(self, command: DeclaredCommand, state: ConversationState, template: str = "") -> str:
-        """Return a command with one of its wrong arguments."""
         line = super().bad(command, state, template)
         self.wrong.add(line)
         return line
@@ -191,27 +183,28 @@ class Trial:
 
     def __init__(
         self,
-        target: TrialDeclaration,
+        specification: Specification,
+        reference: ReferenceProgram,
         seed: int,
         ask_fresh: AskProgram,
         engines: Mapping[str, AskProgram],
     ) -> None:
         """``ask_fresh``: asks a new process of the reference each time. ``engines``: others."""
-        self._declaration = target.declaration
-        self._specification = target.specification
-        self._drawer = _NotingDrawer(target.declaration, Random(seed), target.folder)
+        self._declaration = declaration = reference.declaration
+        self._specification = specification
+        self._reference = reference
+        self._drawer = _NotingDrawer(declaration, Random(seed), reference.program.folder)
         self._fresh = ask_fresh
         self._engines = engines
-        self._refuses = refuses(target.declaration.game)
-        self.seen = Observed(one.name for one in target.declaration.commands)
+        self._refuses = reference.program.refuses
+        self.seen = Observations(one.name for one in declaration.commands)
 
     # --- what is asked once ---
 
     def begin(self) -> None:
         """Ask for the list of commands, for each size of a board, and for what is not declared."""
         declaration, seen = self._declaration, self.seen
-        listed = map(self._last, zip(probes.LISTERS))
-        seen.listed = next(filter(None, map(probes.names_in, probes.LISTERS, listed)), ())
+        seen.listed = probes.list_commands(lambda line: self._last((line,)))
         state = ConversationState(declaration)
         for command in filter(is_sized, declaration.of_kind(Kind.STARTS)):
             for size in declaration.game.sizes:
@@ -234,7 +227,7 @@ class Trial:
 
     def hold_conversation(self) -> None:
         """Draw a conversation with the reference; ask others the same, and the reference more."""
-        engine, drawer, seen = self._engine(), self._drawer, self.seen
+        engine, drawer, seen = self._reference.engine(), self._drawer, self.seen
         heard: list[Exchange] = []
 
         def answer(command: str) -> Reply:
@@ -256,18 +249,17 @@ class Trial:
                 tally.texts.update([one.reply.text] * (not one.reply.is_refusal))
                 tally.errors += not one.reply.ok
                 tally.refusal = tally.refusal or (one.reply.text if refused else "")
-        self._follow_moves(heard)
+        self._count_moves(heard)
         said = [one for one in heard if one.line]
         if seen.conversations <= _FRESH:
             self._compare_with_itself(said)
-        answers = [self._compare(name, said) for name in self._engines]
-        self._look_for_question(said, answers)
+        self._look_for_question(said, [self._compare(name, said) for name in self._engines])
         if seen.conversations <= _CHANGED:
             self._try_wrong_moves(said)
             self._try_choice(said)
             self._try_without_questions(said)
 
-    def _follow_moves(self, exchanges: Sequence[Exchange]) -> None:
+    def _count_moves(self, exchanges: Sequence[Exchange]) -> None:
         """Count what happens to moves right after each reply to a question; and ends of games."""
         last: dict[str, str] = {}
         over = self._declaration.game.over
@@ -335,7 +327,7 @@ class Trial:
 
     def _try_wrong_moves(self, exchanges: Sequence[Exchange]) -> None:
         """Send each wrong argument after the first move; then a stone of the color not to move."""
-        engine = self._engine()
+        engine = self._reference.engine()
         state = engine.session.state
         for one in exchanges:
             engine.reply(one.line)
@@ -369,7 +361,7 @@ class Trial:
             if not self._is_right(one, one.reply):
                 tally.own_refused[one.reply.text] += 1
             elif one.is_choice:
-                replies = self._specification.truth.replies((*one.commands, one.command, one.line))
+                replies = self._reference.replies((*one.commands, one.command, one.line))
                 chose_again = replies[-2].text == one.reply.text  # it may draw its choice
                 tally.played_twice += chose_again and not self._refuses(replies[-1])
             return
@@ -382,7 +374,7 @@ class Trial:
                 command.kind == Kind.ASKS or (command.kind == Kind.CHOOSES and not command.plays)
             ):
                 rest = [one for one in exchanges if one.name != name]
-                replies = self._specification.truth.replies(tuple(one.line for one in rest))
+                replies = self._reference.replies(tuple(one.line for one in rest))
                 self.seen.tallies[name].changed += any(
                     not one.is_choice and not self._same(one, got)
                     for one, got in zip(rest, replies, strict=False)
@@ -397,17 +389,14 @@ class Trial:
 
     def _is_right(self, exchange: Exchange, reply: Reply) -> bool:
         """Whether the reference's own play accepts a choice."""
-        engine = self._engine().after(exchange.commands)
+        engine = self._reference.engine()
+        for command in exchange.commands:
+            engine.reply(command)
         return accepts(engine, exchange.command, exchange.reply, reply)
 
     def _kind(self, exchange: Exchange) -> str:
         command = self._declaration.of_line(exchange.command)
         return command.kind if command else Kind.ASKS
 
-    def _engine(self) -> ReferenceEngine:
-        engine = self._specification.reference_engine()
-        assert isinstance(engine, ReferenceEngine)
-        return engine
-
     def _last(self, commands: tuple[str, ...]) -> Reply:
-        return self._specification.truth.replies(commands)[-1]
+        return self._reference.replies(commands)[-1]

@@ -16,17 +16,17 @@ from typing import NamedTuple
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import Allowing, ConversationState
+from harness.declared.game_state import AllowedCommands, ConversationState
 from harness.declared.reference import ReferenceHearing, ReferenceProgram
 from harness.engine.protocols import find_protocol
 from harness.fuzzing import judges
-from harness.fuzzing.drawing import Unasked
-from harness.fuzzing.judges import Drawing, Expected, HeardScript, ScriptSearch, WrongReply
+from harness.fuzzing.drawing import GuessingDrawer
+from harness.fuzzing.judges import Drawing, ExpectedCommand, HeardScript, ScriptSearch, WrongReply
 from harness.judging.in_process import expression, is_exact, same
 from harness.records import Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification
-from harness.vocabulary.answer_forms import literally
+from harness.vocabulary.answers import literally
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
 
 _SHOW = "showboard"
@@ -63,10 +63,8 @@ class ByReference:
         self._reference = reference
         self._spoken = find_protocol(reference.declaration.game.protocol)
         self._openings = openings
-        self._at_hand: Answered | None = None  # what is looked at
-        # The questions without arguments whose answers are compared.
-        asks = reference.declaration.of_kind(Kind.ASKS)
-        self._questions = [one.name for one in asks if not (one.is_free or one.arguments)]
+        self._at_hand: AnsweredScript | None = None  # what is looked at
+        self._questions = [one.name for one in reference.declaration.plain_questions]
         self._likeness = Likeness(specification, reference)
 
     def look(self, search: ScriptSearch, drawing: Drawing) -> None:
@@ -92,10 +90,10 @@ class ByReference:
                     return
                 relay.go_on()
 
-    def _drawer(self, drawing: Drawing) -> Unasked:
+    def _drawer(self, drawing: Drawing) -> GuessingDrawer:
         random, asked = Random(drawing.seed), self._reference
         drawer = Drawer(asked.declaration, random, asked.program.folder, self._openings)
-        return Unasked(drawer, random)
+        return GuessingDrawer(drawer, random)
 
     def draw(self, shows: judges.Shows, drawing: Drawing) -> Script | None:
         """Draw scripts one by one."""
@@ -159,7 +157,7 @@ class ByReference:
         yield script._replace(commands=(*said, last))
         yield script
 
-    def expectations(self, script: Script) -> Iterator[Expected]:
+    def expectations(self, script: Script) -> Iterator[ExpectedCommand]:
         """Yield what the reference answers."""
         last = len(script.commands) - 1
         walk = self._walk(script)
@@ -182,19 +180,19 @@ class ByReference:
 
     def _make_expected(
         self, engine: ReferenceEngine, command: str, right: Reply, *, is_last: bool
-    ) -> Expected:
+    ) -> ExpectedCommand:
         """Return what a case file expects; it cannot expect an error."""
         asked = self.specification
         refused = right.status if engine.refuses(right) else ""
         if not right.ok:
-            return Expected(command, None, False, refused)
+            return ExpectedCommand(command, None, False, refused)
         if self._chooses(command):
             told = asked.choices(engine, command) if is_last else ()
             wanted = "|".join(map(literally, told)) or expression(command, right, asked)
-            return Expected(command, wanted if is_last else None, is_last)
+            return ExpectedCommand(command, wanted if is_last else None, is_last)
         is_test = is_last or is_exact(command, asked)
         found = expression(command, right, asked) if is_test else None
-        return Expected(command, found, is_test, refused)
+        return ExpectedCommand(command, found, is_test, refused)
 
     def _difference(self, walk: _ReferenceWalk, got: Reply) -> WrongReply | None:
         engine, command = walk.engine, walk.command
@@ -240,7 +238,7 @@ class _ReferenceWalk:
         self.engine = engine
         self.index, self.command = 0, ""
         self._commands = script.commands
-        self._now = Allowing(engine.declaration)
+        self._now = AllowedCommands(engine.declaration)
         self._seen = 0  # commands whose replies were asked for in advance
 
     def __iter__(self) -> Iterator[str]:
@@ -257,7 +255,7 @@ class _ReferenceWalk:
 
     def look_ahead(self) -> None:
         """Ask at once for the replies from the command on up to the next move, if that is new."""
-        if self.index < self._seen or self.engine.foresees:
+        if self.index < self._seen or self.engine.ahead:
             return
         ahead: list[str] = []
         for place, command in enumerate(self._commands[self.index :], self.index):
@@ -318,7 +316,7 @@ class _ReferenceWalk:
 # one before that is judged, and the next one is drawn.
 
 
-class Answered(NamedTuple):
+class AnsweredScript(NamedTuple):
     """A script that both have answered."""
 
     script: HeardScript
@@ -326,28 +324,11 @@ class Answered(NamedTuple):
     right: tuple[Reply, ...]  # its replies
 
 
-class AskedBatch(NamedTuple):
-    """Scripts that the engine has answered, and that are under way to the reference."""
-
-    scripts: list[HeardScript]
-    commands: list[tuple[str, ...]]
-    hearing: ReferenceHearing
-
-    def finish(self) -> list[Answered]:
-        """Wait for the replies, and return the scripts with them."""
-        rows = zip(self.scripts, self.commands, self.hearing.replies(), strict=True)
-        return [Answered(*row) for row in rows]
-
-
 class Relay:
     """Hands batches on."""
 
     def __init__(
-        self,
-        search: ScriptSearch,
-        likeness: Likeness,
-        reference: ReferenceProgram,
-        folder: str,
+        self, search: ScriptSearch, likeness: Likeness, reference: ReferenceProgram, folder: str
     ) -> None:
         """``folder``: where the files lie that scripts name."""
         self._search = search
@@ -361,25 +342,28 @@ class Relay:
         for one in self._under_way:
             one.go_on()
 
-    def run(self, batches: Iterator[Sequence[Script]]) -> Iterator[list[Answered]]:
+    def run(self, batches: Iterator[Sequence[Script]]) -> Iterator[list[AnsweredScript]]:
         """Yield each batch when both have answered it; the last but one is drawn by then."""
         sent: judges.SentScripts | None = None  # to the engine
-        asked: AskedBatch | None = None
+        # What the engine has answered and is under way to the reference: also as that is asked it.
+        asked: tuple[list[HeardScript], list[tuple[str, ...]], ReferenceHearing] | None = None
         batch: Sequence[Script] = next(batches, ())
         while batch or sent or asked:
             heard = list(sent.collect()) if sent else []
-            answered = asked.finish() if asked else []
+            answered = []
+            if asked:
+                scripts, commands, hearing = asked
+                rows = zip(scripts, commands, hearing.replies(), strict=True)
+                answered = [AnsweredScript(*row) for row in rows]
             sent = self._search.begin(batch) if batch else None
-            asked = self._ask(heard) if heard else None
-            pair = sent, asked and asked.hearing
+            asked = None
+            if heard:
+                commands = [self._likeness.list_asked_commands(one.trace) for one in heard]
+                asked = heard, commands, self._reference.begin(commands, self._folder)
+            pair = sent, asked and asked[-1]
             self._under_way = tuple(one for one in pair if one)
             yield answered
             batch = next(batches, ())
-
-    def _ask(self, scripts: list[HeardScript]) -> AskedBatch:
-        """Ask the reference, and do not wait."""
-        commands = [self._likeness.list_asked_commands(one.trace) for one in scripts]
-        return AskedBatch(scripts, commands, self._reference.begin(commands, self._folder))
 
 
 class Likeness:
@@ -416,7 +400,7 @@ class Likeness:
                 told[index] = self._state.as_move(command, got.text) or command
         return tuple(told)
 
-    def is_alike(self, exchange: Answered) -> bool:
+    def is_alike(self, exchange: AnsweredScript) -> bool:
         """Whether all answers are right if those of the reference are."""
         trace = exchange.script.trace
         if trace.failure or trace.has_surplus:

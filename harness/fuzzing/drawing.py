@@ -143,7 +143,7 @@ _MOST = 12  # commands of a beginning: what shows after more of them nobody want
 _LEARNT = 0.5  # how many conversations become beginnings of others
 
 
-class Unasked:
+class GuessingDrawer:
     """Draws conversations; told of replies by :meth:`learn`."""
 
     def __init__(self, drawer: Drawer, random: Random) -> None:

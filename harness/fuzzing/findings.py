@@ -1,19 +1,19 @@
-"""The name of a mistake: of several that explain a finding, the one that explains most others."""
+"""Findings: the mistakes that explain them, the causes that they share, and their case files."""
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
 from harness.fuzzing.fuzzed_engine import FuzzedProgram
-from harness.fuzzing.judges import Drawing, Expected, ReplyJudge, WrongReply, differences
+from harness.fuzzing.judges import Drawing, ExpectedCommand, ReplyJudge, WrongReply, differences
 from harness.judging import in_process
 from harness.judging.diagnosis import TOO_MANY
 from harness.judging.in_process import same
-from harness.judging.mutant_replay import RecordedConversation, agreement, answers
+from harness.judging.mutant_replay import RecordedConversation, does_alike
 from harness.judging.strength import KnownWrong
 from harness.options import GTP, STATUS_LAST
 from harness.reading import casefile, conversion, suite
@@ -54,7 +54,7 @@ _DRAWN = 400  # scripts at most that are to tell two mistakes apart
 _FILES = ("load_board", "is_valid")  # commands that name files, which a script would have to bring
 
 
-class Namer:
+class MistakeNamer:
     """Names mistakes, and asks the engine what those that look alike would answer differently."""
 
     def __init__(self, program: FuzzedProgram, causes: "Causes", drawing: Drawing) -> None:
@@ -62,7 +62,6 @@ class Namer:
         self._program = program
         self._causes = causes
         self._drawing = drawing
-        self._folder = causes.judge.folder
 
     def explaining(self, trace: Trace, others: Iterable[Trace]) -> tuple[Mistake, ...]:
         """Return the mistakes that explain a trace; of several, those that explain most others.
@@ -70,7 +69,7 @@ class Namer:
         None where so many are left that to name one would be to guess.
         """
         settled = self._causes.specification.settled_mistakes
-        left = tuple(one for one in settled if self._explains(one, trace))
+        left = tuple(one for one in settled if self._causes.explains(one, trace))
         if len(left) > 1:
             traces, asked = list(others), set[Mistake]()
             left = self._rank(left, traces)
@@ -84,22 +83,21 @@ class Namer:
 
     def _rank(self, mistakes: Iterable[Mistake], traces: Sequence[Trace]) -> tuple[Mistake, ...]:
         """Return those of the mistakes that explain most of the traces, in their order."""
-        told = {one: sum(self._explains(one, trace) for trace in traces) for one in mistakes}
+        told = {
+            one: sum(self._causes.explains(one, trace) for trace in traces) for one in mistakes
+        }
         most = max(told.values(), default=0)
         return tuple(one for one, count in told.items() if count == most)
-
-    def _explains(self, mistake: Mistake, trace: Trace) -> bool:
-        return explains(mistake, trace, self._causes.specification, self._folder)
 
     def _find_telling_apart(self, one: Mistake, other: Mistake) -> Script | None:
         """Return a script that two mistakes answer differently: of what ships, or drawn."""
 
         def differs(script: Script) -> bool:
-            return not self._explains(other, run_mistake(one, script, self._folder))
+            return not self._causes.explains(other, run_mistake(one, script, judge.folder))
 
-        shipped = filter(differs, read_shipped_scripts(self._causes.specification))
-        drawn = self._drawing._replace(most=_DRAWN)
-        return next(shipped, None) or self._causes.judge.draw(differs, drawn)
+        judge = self._causes.judge
+        shipped = filter(differs, read_shipped_scripts(judge.specification))
+        return next(shipped, None) or judge.draw(differs, self._drawing._replace(most=_DRAWN))
 
 
 def read_shipped_scripts(specification: Specification) -> Iterator[Script]:
@@ -118,26 +116,12 @@ def read_shipped_scripts(specification: Specification) -> Iterator[Script]:
 # found so far explains.
 
 
-class FindingCause(NamedTuple):
-    """Common cause of a finding and all like it."""
-
-    signature: tuple[str, str]  # of the difference
-    mistakes: tuple[Mistake, ...]  # the likeliest first; empty if unknown
-    is_flaky: bool = False
-
-    def explains(self, trace: Trace, differences: Sequence[WrongReply], judge: ReplyJudge) -> bool:
-        """Whether a trace with differences, one at least, shows nothing but this cause."""
-        if self.mistakes:
-            return explains(self.mistakes[0], trace, judge.specification, judge.folder)
-        return {one.signature for one in differences} == {self.signature}
-
-
 class Causes:
-    """The causes found so far."""
+    """The causes found so far, each by its finding."""
 
     def __init__(self, judge: ReplyJudge) -> None:
         self.judge = judge
-        self.found: list[FindingCause] = []
+        self.found: list[FuzzFinding] = []
 
     @property
     def specification(self) -> Specification:
@@ -147,25 +131,33 @@ class Causes:
     def news(self, trace: Trace) -> WrongReply | None:
         """Return the first difference that no known cause explains."""
         found = list(differences(trace, self.judge))
-        if not found or any(one.explains(trace, found, self.judge) for one in self.found):
+        signatures = {one.signature for one in found}
+
+        def is_all(cause: FuzzFinding) -> bool:
+            """Whether the trace shows nothing but this cause."""
+            if cause.mistakes:
+                return self.explains(cause.mistakes[0], trace)
+            return signatures == {cause.difference.signature}
+
+        if not found or any(map(is_all, self.found)):
             return None
-        unknown = {one.signature for one in self.found if one.is_flaky or not one.mistakes}
+        unknown = {
+            one.difference.signature for one in self.found if one.is_flaky or not one.mistakes
+        }
         return next((one for one in found if one.signature not in unknown), None)
 
+    def explains(self, mistake: Mistake, trace: Trace) -> bool:
+        """Whether an engine that makes a mistake does all that the engine did."""
+        steps = tuple(map(protocol_facts.own_step, trace.script.commands))
+        missing = [None] * (len(steps) - len(trace.replies))
 
-def explains(mistake: Mistake, trace: Trace, specification: Specification, folder: Path) -> bool:
-    """Whether an engine that makes a mistake does all that the engine did."""
-    steps = tuple(map(protocol_facts.own_step, trace.script.commands))
-    missing = [None] * (len(steps) - len(trace.replies))
+        def alike(index: int, reply: Reply) -> bool:
+            return same(steps[index].command, reply, trace.replies[index], self.specification)
 
-    def alike(index: int, reply: Reply) -> bool:
-        return same(steps[index].command, reply, trace.replies[index], specification)
-
-    replies = (*trace.replies, *missing)
-    conversation = RecordedConversation(steps, replies, trace.failure, alike, str(folder))
-    lay_files(trace.script, folder)
-    found = answers(conversation, in_process.mutant_engine(mistake))
-    return agreement(conversation, found) == (1 << conversation.items) - 1
+        replies, folder = (*trace.replies, *missing), self.judge.folder
+        conversation = RecordedConversation(steps, replies, trace.failure, alike, str(folder))
+        lay_files(trace.script, folder)
+        return does_alike(conversation, in_process.mutant_engine(mistake))
 
 
 def run_mistake(mistake: Mistake, script: Script, folder: Path) -> Trace:
@@ -197,7 +189,7 @@ def file_name(number: int, finding: FuzzFinding, protocol: str = GTP) -> str:
     """Return such as ``01-score-too-low.gtp``; ``protocol``: what the engine speaks."""
     command, kind = finding.difference.signature
     words = re.sub(r"[^a-z0-9]+", "-", f"{command} {kind}".lower()).strip("-")
-    return f"{number:02}-{words[:50].strip('-')}{_FORMATS[protocol].ending}"
+    return f"{number:02}-{words[:50].strip('-')}{_ENDINGS[protocol]}"
 
 
 def write(
@@ -221,11 +213,16 @@ def _names(finding: FuzzFinding, number: int) -> dict[str, str]:
 def text(number: int, finding: FuzzFinding, judge: ReplyJudge, protocol: str = GTP) -> str:
     """Return the case file of a finding."""
     beyond = [_UNSAID] if protocol == GTP and finding.difference.right.startswith("?") else []
-    lines = [
-        *_comment([*_heading(finding, judge.specification.key), *beyond]),
-        "",
-        *_body(number, finding, judge, _FORMATS[protocol].lines),
-    ]
+    lines = [*_comment([*_heading(finding, judge.specification.key), *beyond]), ""]
+    names, last = _names(finding, number), len(finding.script.commands) - 1
+    for index, expected in enumerate(judge.expectations(finding.script)):
+        is_last, words = index == last, expected.command.split()
+        if is_last and not names.keys() & words:
+            board, why = judge.picture(finding.script)
+            lines += (f"# {line}".rstrip() for line in board.split("\n") if board)
+            lines += _comment([why] if why else [])
+        sent = " ".join(names.get(word, word) for word in words)
+        lines += _LINES[protocol](expected._replace(command=sent), 10 * (index + 1), is_last)
     return "\n".join(lines) + "\n"
 
 
@@ -248,29 +245,17 @@ def _heading(finding: FuzzFinding, key: str) -> Iterator[str]:
         yield f"Flaky: {times} new processes showed it."
 
 
-def _body(number: int, finding: FuzzFinding, judge: ReplyJudge, lines: "_Lines") -> Iterator[str]:
-    names, last = _names(finding, number), len(finding.script.commands) - 1
-    for index, expected in enumerate(judge.expectations(finding.script)):
-        is_last, words = index == last, expected.command.split()
-        if is_last and not names.keys() & words:
-            board, why = judge.picture(finding.script)
-            yield from (f"# {line}".rstrip() for line in board.split("\n") if board)
-            yield from _comment([why] if why else [])
-        sent = " ".join(names.get(word, word) for word in words)
-        yield from lines(expected._replace(command=sent), 10 * (index + 1), is_last)
-
-
 # --- formats -----------------------------------------------------------------------------------
 
 
-def _for_gtp(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
+def _for_gtp(expected: ExpectedCommand, number: int, is_last: bool) -> Iterator[str]:
     """Yield the lines of a command of a case file for GTP; ``number``: its id."""
     yield f"{number} {expected.command}" if expected.is_test else expected.command
     if expected.is_test and expected.expression is not None:
         yield f"#? [{expected.expression}]"
 
 
-def _for_answers(expected: Expected, number: int, is_last: bool) -> Iterator[str]:
+def _for_answers(expected: ExpectedCommand, number: int, is_last: bool) -> Iterator[str]:
     """Yield a command of a case file with status lines, with its answer, maybe a refusal."""
     if not expected.refused:
         lines = "\n".join(_for_gtp(expected, number, is_last))
@@ -282,14 +267,6 @@ def _for_answers(expected: Expected, number: int, is_last: bool) -> Iterator[str
     yield f"{REASONS}{ILLEGAL.removeprefix('= ')}.*" if is_told else expected.refused
 
 
-_Lines = Callable[[Expected, int, bool], Iterator[str]]  # the last one: whether it is the finding
-
-
-class _Format(NamedTuple):
-    """Format of a protocol's case files."""
-
-    ending: str  # of their names
-    lines: _Lines
-
-
-_FORMATS = {GTP: _Format(".gtp", _for_gtp), STATUS_LAST: _Format(".txt", _for_answers)}
+_ENDINGS = {GTP: ".gtp", STATUS_LAST: ".txt"}  # of the names of case files
+# What writes a command of them; the last argument: whether it is the finding.
+_LINES = {GTP: _for_gtp, STATUS_LAST: _for_answers}

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import cycle
 from pathlib import Path
-from typing import Protocol
 
 from harness.declared.program_process import ConversationsUnderWay
 from harness.engine.engine_clock import NEVER
@@ -26,30 +25,8 @@ from oracle.command_properties import STANDARD, PropertyTable
 _SHORT_PATIENCE = 0.4
 
 
-class FuzzedProgram(Protocol):
-    """An engine that may be asked again and again, and started anew."""
-
-    def begin(self, scripts: Sequence[Script]) -> "UnderWay | None":
-        """Send scripts without files to the engine that runs, all at once.
-
-        None if they have to be sent one by one, as the first one to each process.
-        """
-
-    def answer(self, script: Script) -> Trace:
-        """Send a script to the running engine, or to a new one."""
-
-    def renew(self) -> None:
-        """End the engine that runs: the next script meets a new one."""
-
-    def send_again(self, script: Script) -> Trace:
-        """Send a script to a new engine, with the full time limits."""
-
-    def be_patient(self) -> None:
-        """Wait longer for replies from now on: what seemed to hang was only slow."""
-
-
-class Piped:
-    """A program behind pipes, one process for many scripts.
+class FuzzedProgram:
+    """An engine that may be asked again and again: behind pipes, one process for many scripts.
 
     Where each script meets a new process, the next one starts while the last one is asked: two
     processes run at a time, never three.
@@ -86,7 +63,7 @@ class Piped:
         self._sent: UnderWay | None = None  # the last scripts that were sent all at once
 
     def answer(self, script: Script) -> Trace:
-        """Send a script; see :class:`FuzzedProgram`.
+        """Send a script to the running engine, or to a new one.
 
         A new process is sent the commands of its first script one by one: so every finding is
         seen strictly, and an engine that answers before it is asked is noticed. Later ones come in
@@ -102,7 +79,10 @@ class Piped:
         return trace
 
     def begin(self, scripts: Sequence[Script]) -> "UnderWay | None":
-        """Send scripts all at once; see :class:`FuzzedProgram`."""
+        """Send scripts without files to the engine that runs, all at once.
+
+        None if they have to be sent one by one, as the first one to each process.
+        """
         if self._session is None or self._is_strict:
             return None
         self._asked += len(scripts)
@@ -139,7 +119,7 @@ class Piped:
         return Trace(script, tuple(replies), failure, session.answers_too_often)
 
     def renew(self) -> None:
-        """End the process; see :class:`FuzzedProgram`."""
+        """End the process: the next script meets a new one."""
         if self._sent:
             self._sent.is_open = False
         if self._session:
@@ -155,7 +135,7 @@ class Piped:
             self._next = None
 
     def send_again(self, script: Script) -> Trace:
-        """Send a script to a process of its own; see :class:`FuzzedProgram`."""
+        """Send a script to a process of its own, with the full time limits."""
         self.renew()
         self._begin(self._limits.timeout)
         try:
@@ -168,7 +148,7 @@ class Piped:
         return trace
 
     def be_patient(self) -> None:
-        """Double the time limit, up to the time limit; see :class:`FuzzedProgram`."""
+        """Double the patience, up to the time limit: what seemed to hang was only slow."""
         self._patience = min(2 * self._patience, self._limits.timeout or NEVER)
         self.renew()
 

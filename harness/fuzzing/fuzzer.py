@@ -13,10 +13,10 @@ from hypothesis import Phase
 from hypothesis import strategies as st
 
 from harness.fuzzing.drawing import DRAW, find
-from harness.fuzzing.findings import Causes, FindingCause, FuzzFinding, Namer
+from harness.fuzzing.findings import Causes, FuzzFinding, MistakeNamer
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
 from harness.fuzzing.judges import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
-from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, Slow
+from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, SlowCommand
 from harness.judging.in_process import is_judged
 from harness.processes import processor_seconds
 from harness.records import FailureKind
@@ -61,11 +61,11 @@ class Fuzzer:
         self._causes = Causes(judge)
         self._asker = ScriptSender(program, self._causes, budget)
         self._known = find_known_commands(program, _OPTIONAL)
-        self._namer = Namer(program, self._causes, self._drawing(-1, 0))
+        self._namer = MistakeNamer(program, self._causes, self._drawing(-1, 0))
         program.renew()
 
     @property
-    def slow(self) -> list[Slow]:
+    def slow(self) -> list[SlowCommand]:
         """The commands that were left out for what they cost."""
         return self._asker.costs.list_slow()
 
@@ -108,9 +108,7 @@ class Fuzzer:
             if shown:
                 self._asker.renew()  # others have asked its process, too
             if finding:
-                self._causes.found.append(
-                    FindingCause(finding.difference.signature, finding.mistakes, finding.is_flaky)
-                )
+                self._causes.found.append(finding)
                 yield finding
             call += finding is None
 
@@ -204,12 +202,9 @@ class Spending:
     def is_over(self) -> bool:
         """Whether all is spent."""
         waited = monotonic() - self._began
-        return waited >= self._longest or min(waited, self._seconds) >= self._most
-
-    @property
-    def _seconds(self) -> float:
-        """Others in this process may compute at the same time: then it is more than was spent."""
-        return processor_seconds() - self._computed + self._hung
+        # Others in this process may compute at the same time: then it is more than was spent.
+        computed = processor_seconds() - self._computed + self._hung
+        return waited >= self._longest or min(waited, computed) >= self._most
 
     def note(self, trace: Trace) -> None:
         """Take what an engine did since the last time."""

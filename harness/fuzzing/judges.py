@@ -1,6 +1,6 @@
-"""Differences between an engine and the truth: judges, and the ways in which answers differ. Pure.
+"""The ways in which an engine's answers differ from right ones, and the oracle as judge of them.
 
-Judges: :mod:`~harness.fuzzing.judges` and :mod:`~harness.fuzzing.by_reference`.
+The other judge is :mod:`~harness.fuzzing.by_reference`.
 """
 
 import re
@@ -57,7 +57,7 @@ class Drawing(NamedTuple):
     most: int = 100  # scripts
 
 
-class Expected(NamedTuple):
+class ExpectedCommand(NamedTuple):
     """One command of a case file."""
 
     command: str
@@ -93,7 +93,7 @@ class ReplyJudge(Protocol):
         To an engine that chooses otherwise each time, some say the same where its script does not.
         """
 
-    def expectations(self, script: Script) -> Iterator[Expected]:
+    def expectations(self, script: Script) -> Iterator[ExpectedCommand]:
         """Yield the script's commands as a case file has them; the last one is a test.
 
         Where no case file could expect its right answer, questions that follow are the tests.
@@ -214,28 +214,28 @@ _OTHERS = 2  # oracles that choose other moves than the engine
 
 
 class ByOracle:
-    """The oracle's engines; see ``Judge``."""
+    """The oracle's engines; see :class:`ReplyJudge` for the public methods."""
 
     def __init__(self, specification: Specification, folder: Path) -> None:
         self.specification = specification
         self.folder = folder
 
     def look(self, search: ScriptSearch, drawing: Drawing) -> None:
-        """Draw scripts and show them one by one; see ``Judge``."""
+        """Draw scripts and show them one by one."""
         self.draw(search.shows, drawing)
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
-        """Draw scripts with Hypothesis; see ``Judge``."""
+        """Draw scripts with Hypothesis."""
         strategy = scripts(self.specification, drawing.extra_commands, drawing.length)
         settings = hypothesis.settings(DRAW, max_examples=drawing.most)
         return find(strategy, shows, self.cut_to_allowed, settings, drawing.seed)
 
     def cut_to_allowed(self, script: Script) -> Script:
-        """Return the script without what is forbidden or left open; see ``Judge``."""
+        """Return the script without what is forbidden or left open."""
         return legal(script, self.specification, self.folder)
 
     def find_wrong_answers(self, trace: Trace) -> Iterator[WrongReply]:
-        """Yield where the oracle answers otherwise; see ``Judge``."""
+        """Yield where the oracle answers otherwise."""
         following = _OracleTrace(trace, self.specification, self.folder)
         lay_files(trace.script, self.folder)
         for index, command in enumerate(trace.script.commands):
@@ -249,11 +249,11 @@ class ByOracle:
                     return
 
     def ways(self, trace: Trace, at: int) -> Iterable[Script]:
-        """Return the script as it is, mistakes included; see ``Judge``."""
+        """Return the script as it is, mistakes included."""
         return (trace.script,)
 
-    def expectations(self, script: Script) -> Iterator[Expected]:
-        """Yield what the oracle answers; see ``Judge``."""
+    def expectations(self, script: Script) -> Iterator[ExpectedCommand]:
+        """Yield what the oracle answers."""
         engine, asked = self._engine(), self.specification
         last = len(script.commands) - 1
         lay_files(script, self.folder)
@@ -262,10 +262,10 @@ class ByOracle:
             right = reply_of(engine.handle(command))
             wanted = None if is_open or not right.ok else expression(command, right, asked)
             is_test = index == last or (wanted is not None and is_exact(command, asked))
-            yield Expected(command, wanted if is_test else None, is_test)
+            yield ExpectedCommand(command, wanted if is_test else None, is_test)
 
     def picture(self, script: Script) -> tuple[str, str]:
-        """Return the board and the oracle's reason; see ``Judge``."""
+        """Return the board and the oracle's reason."""
         engine = self._engine()
         lay_files(script, self.folder)
         for command in script.commands[:-1]:
@@ -293,7 +293,11 @@ class _OracleTrace:
         if properties.sets_up and name_of(command) not in self.specification.forms and not got.ok:
             return None  # the assignment does not ask for it: what was done stays
         is_open = properties.sets_up and is_underspecified(self.engine, command)
-        right = self._follow(command, got) if _plays_freely(properties) else self._answer(command)
+        if _plays_freely(properties):
+            right = self._follow(command, got)
+        else:
+            self._other_answers = [reply_of(one.handle(command)) for one in self.others]
+            right = reply_of(self.engine.handle(command))
         if breach := protocol_facts.warnings([protocol_facts.own_step(command)], [got]):
             return WrongReply(index, command, PROTOCOL, text_of(right), breach[0])
         if is_open or self._accepts(command, right, got):
@@ -319,10 +323,6 @@ class _OracleTrace:
 
     def _same(self, command: str, right: Reply, got: Reply) -> bool:
         return same(command, right, got, self.specification)
-
-    def _answer(self, command: str) -> Reply:
-        self._other_answers = [reply_of(one.handle(command)) for one in self.others]
-        return reply_of(self.engine.handle(command))
 
     def _follow(self, command: str, got: Reply) -> Reply:
         """Let the oracle play the engine's move, and return that; else what is right."""

@@ -24,7 +24,7 @@ _REMEMBERED = 20_000  # commands
 _TIMES = 5  # as slow as the cheapest question, or else there is nothing better to ask
 
 
-class Slow(NamedTuple):
+class SlowCommand(NamedTuple):
     """A command that was asked more rarely than it was drawn."""
 
     name: str
@@ -149,19 +149,16 @@ class Costs:
             name: sum(cost.asked for cost in boards.values()) for name, boards in self._of.items()
         }
 
-    def list_slow(self) -> list[Slow]:
+    def list_slow(self) -> list[SlowCommand]:
         """Return the commands that were left out, with what they cost where they were."""
         slow = self._slow()
-        of_name = {
-            name: [cost for cost in boards.values() if cost.left_out or cost in slow]
-            for name, boards in self._of.items()
-        }
         found = []
-        for name, costs in of_name.items():
+        for name, boards in self._of.items():
+            costs = [cost for cost in boards.values() if cost.left_out or cost in slow]
             asked, left_out = sum(one.asked for one in costs), sum(one.left_out for one in costs)
             if left_out:
                 seconds = sum(one.seconds for one in costs) / max(1, asked)
-                found.append(Slow(name, seconds, asked, left_out))
+                found.append(SlowCommand(name, seconds, asked, left_out))
         return found
 
     def _slow(self) -> set[_Cost]:
@@ -236,13 +233,11 @@ class ScriptSender:
         """Send scripts to one process, and do not wait for more than the first one."""
         if self.has_ended or len(self.sent) + len(scripts) > self._life:
             self.renew()
-        first = () if self.sent else (self.send_and_wait(scripts[0]),)
-        return Batch(self, self._program, first, scripts[len(first) :])
+        return Batch(self, self._program, scripts)
 
     def send_and_wait(self, script: Script) -> HeardScript:
         """Send a script, and wait for the replies."""
-        trace = self._answers(script, fresh=False)
-        return HeardScript(trace, self.sent, len(self.sent))
+        return HeardScript(self._answers(script, fresh=False), self.sent, len(self.sent))
 
     def _answers(self, script: Script, *, fresh: bool) -> Trace:
         if fresh or self.has_ended or len(self.sent) >= self._life:
@@ -299,16 +294,12 @@ class Batch:
     """Scripts under way to the engine; see :class:`~harness.fuzzing.judges.SentScripts`."""
 
     def __init__(
-        self,
-        asker: ScriptSender,
-        program: FuzzedProgram,
-        first: Sequence[HeardScript],
-        scripts: Sequence[Script],
+        self, asker: ScriptSender, program: FuzzedProgram, scripts: Sequence[Script]
     ) -> None:
-        """Send scripts after those that were answered; such as need files have to wait."""
+        """Send scripts, the first one to a new process alone; such as need files have to wait."""
         self._asker = asker
-        self._first = first
-        self._scripts = scripts
+        self._first = () if asker.sent else (asker.send_and_wait(scripts[0]),)
+        self._scripts = scripts = scripts[len(self._first) :]
         self._hearing: UnderWay | None = None
         self._sent, self._before = asker.sent, len(asker.sent)
         if scripts and not any(script.files for script in scripts):

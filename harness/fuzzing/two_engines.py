@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from harness.declared import declaration as declared
 from harness.declared.declaration import STANDARD, DeclaredCommand, Drawn, Form, Kind
@@ -15,7 +14,7 @@ from harness.errors import UsageError
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, try_commands
 from harness.records import Reply
 from harness.specifications.record import Specification
-from harness.vocabulary.answer_forms import SCORE
+from harness.vocabulary.answers import SCORE
 
 _PLAY = STANDARD["play"]._replace(bad=("{turn} {stone}", "{turn} z99"))
 # How their answers are compared.
@@ -58,18 +57,13 @@ def common_sizes(sizes: Sequence[int], other_sizes: Sequence[int]) -> list[int]:
     return both[:_DRAWN]
 
 
-class CommonCommands(NamedTuple):
-    """Commands beside ``play`` that two engines share."""
-
-    commands: tuple[DeclaredCommand, ...]
-    slow: tuple[str, ...]  # questions that both answer, left out because others are faster
-
-
-def find_common_commands(programs: Sequence[FuzzedProgram], size: int) -> CommonCommands:
+def find_common_commands(
+    programs: Sequence[FuzzedProgram], size: int
+) -> tuple[tuple[DeclaredCommand, ...], tuple[str, ...]]:
     """Return what all engines answer of QUESTIONS, and ``komi`` and ``undo`` if all take them.
 
-    Each command is tried, for not every engine says what it knows. ``size``: of a board that all
-    take.
+    Also returns the names of questions that are left out because others are faster. Each command
+    is tried, for not every engine says what it knows. ``size``: of a board that all take.
 
     Raises:
         UsageError: there is no question that all answer.
@@ -96,7 +90,7 @@ def find_common_commands(programs: Sequence[FuzzedProgram], size: int) -> Common
     least = max(_SLOW, min(times))
     slow = [one for one in QUESTIONS if seconds.get(one, 0.0) > least]
     kept = tuple(one for one in seconds if one not in slow)
-    return CommonCommands(kept, tuple(one.name for one in slow))
+    return kept, tuple(one.name for one in slow)
 
 
 def _is_common(command: DeclaredCommand, replies: Sequence[Reply | None]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -10,17 +11,16 @@ from typing import NamedTuple
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.engine import ReferenceEngine
-from harness.declared.game_state import Allowing, vertex_of
+from harness.declared.game_state import AllowedCommands, vertex_of
 from harness.declared.specifying import match_anywhere
-from harness.generating.record_reading import Choices
+from harness.generating.record_reading import DAMAGED, Choices, RecordPiece, read_games
 from harness.generating.record_replay import is_private
 from harness.judging import in_process
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
-from harness.vocabulary.answer_forms import literally
-from oracle.errors import SgfError
+from harness.vocabulary.answers import literally
 from oracle.position import grid
-from oracle.sgf import Node, games, load, write
+from oracle.sgf import Node, load, write
 
 
 class Opening(NamedTuple):
@@ -62,30 +62,19 @@ _AFTER = 2  # questions tried after a move of the engine's choice
 _DRAWN = "drawn at random"
 
 
+@dataclass
 class Drafter:
     """Makes tests for one declared game."""
 
-    def __init__(
-        self,
-        specification: Specification,
-        declaration: Declaration,
-        folder: Path,
-        openings: Sequence[Opening] = (),
-        *,
-        refusals: bool = True,
-    ) -> None:
-        """``folder``: where the files lie that commands name.
-
-        ``unsaid`` counts, by command, tests that cannot be made: their right answer is an error.
-        ``refusals``: whether tests may expect one. In a file of answers a status line is expected
-        to the letter, and right programs give other reasons.
-        """
-        self._refusals = refusals
-        self._specification = specification
-        self._declaration = declaration
-        self._folder = folder
-        self._openings = tuple(openings)
-        self.unsaid: Counter[str] = Counter()
+    specification: Specification
+    declaration: Declaration
+    folder: Path  # in which the files lie that commands name
+    openings: Sequence[Opening] = ()
+    # Whether tests may expect a refusal. In a file of answers a status line is expected to the
+    # letter, and right programs give other reasons.
+    refusals: bool = True
+    # By command, tests that cannot be made: their right answer is an error.
+    unsaid: Counter[str] = field(default_factory=Counter)
 
     def drafts(self, random: Random, length: int) -> Iterator[Draft]:
         """Yield tests of one conversation with about ``length`` moves and questions.
@@ -93,26 +82,20 @@ class Drafter:
         All possible questions are asked at its end, at some place before, and where a game is
         over: there most is decided.
         """
-        openings = [one.commands for one in self._openings]
-        drawer = Drawer(self._declaration, random, self._folder, openings)
+        openings = [one.commands for one in self.openings]
+        drawer = Drawer(self.declaration, random, self.folder, openings)
         script = drawer.draw(length, self._engine().reply)
         last = len(script.commands)
-        places = {last, random.randint(0, last), *self._ends(script.commands)}
-        engine = self._engine()
+        places = {last, random.randint(0, last)}
+        engine, now = self._engine(), AllowedCommands(self.declaration)
+        has_ended = False
         for index, command in enumerate((*script.commands, "")):
-            if index in places and max(engine.session.state.size):
+            if (has_ended or index in places) and max(engine.session.state.size):
                 yield from self._draw_tests(engine, drawer, random)
             if command:
-                engine.reply(command)
-
-    def _ends(self, commands: Sequence[str]) -> Iterator[int]:
-        """Yield how many commands of a conversation end a game, for each game that ends."""
-        engine, now = self._engine(), Allowing(self._declaration)
-        for count, command in enumerate(commands, 1):
-            was_over = now.is_over
-            now.observe(command, engine.reply(command))
-            if now.is_over and not was_over:
-                yield count
+                was_over = now.is_over
+                now.observe(command, engine.reply(command))
+                has_ended = now.is_over and not was_over
 
     def _draw_tests(
         self, engine: ReferenceEngine, drawer: Drawer, random: Random
@@ -121,7 +104,7 @@ class Drafter:
         state = engine.session.state
         said = engine.said
         origin = _DRAWN
-        for one in self._openings:
+        for one in self.openings:
             count = len(one.commands)
             starts = range(len(said) - count + 1)
             if any(said[n : n + count] == one.commands for n in starts):
@@ -132,13 +115,13 @@ class Drafter:
         replies = engine.replies(said) if said else ()
         refused = frozenset(n for n, one in enumerate(replies) if engine.refuses(one))
         setup = Draft(said, "", "", origin, engine.session.state.size, refused)
-        for declared in sorted(self._declaration.commands, key=lambda one: one.kind != Kind.ASKS):
+        for declared in sorted(self.declaration.commands, key=lambda one: one.kind != Kind.ASKS):
             if not self._tells(declared):
                 continue
             is_bad = declared.bad and random.random() < _BAD
             command = (drawer.bad if is_bad else drawer.command)(declared, state)
             right = engine.replies((*engine.said, command))[-1]
-            choices = self._specification.choices(engine, command)
+            choices = self.specification.choices(engine, command)
             if expression := self._expression(declared, command, right, choices):
                 is_free = declared.kind == Kind.CHOOSES
                 yield setup._replace(command=command, expression=expression, is_free=is_free)
@@ -152,34 +135,31 @@ class Drafter:
     def _tells(self, declared: DeclaredCommand) -> bool:
         """Whether replies to a command tell anything."""
         if declared.kind == Kind.MOVES:
-            return bool(declared.arguments and (self._declaration.game.refused or declared.bad))
+            return bool(declared.arguments and (self.declaration.game.refused or declared.bad))
         is_question = declared.kind == Kind.ASKS and not declared.is_free
         return is_question or declared.kind == Kind.CHOOSES
 
     def _engine(self) -> ReferenceEngine:
-        engine = self._specification.reference_engine()
+        engine = self.specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         return engine
 
     def _is_unsaid(self, right: Reply) -> bool:
         """Whether the right reply is one that no test may expect."""
-        return not right.ok or (not self._refusals and self._engine().refuses(right))
+        return not right.ok or (not self.refusals and self._engine().refuses(right))
 
     def _after_error(self, engine: ReferenceEngine, setup: Draft, command: str) -> Iterator[Draft]:
         """Yield questions after a command that is to be refused: they are answered as before."""
-        asked = [one.name for one in self._asks_alone() if one.name != command][:_AFTER]
+        asked = [one.name for one in self.declaration.plain_questions if one.name != command][
+            :_AFTER
+        ]
         refused = setup.refused | {len(setup.setup)}
         after = setup._replace(setup=(*setup.setup, command), refused=refused)
         for name in asked:
             right = engine.replies((*engine.said, command, name))[-1]
             if right.ok:
-                found = in_process.expression(name, right, self._specification)
+                found = in_process.expression(name, right, self.specification)
                 yield after._replace(command=name, expression=found)
-
-    def _asks_alone(self) -> list[DeclaredCommand]:
-        """Return the questions without arguments that have one answer."""
-        asks = self._declaration.of_kind(Kind.ASKS)
-        return [one for one in asks if not (one.is_free or one.arguments)]
 
     def _after(
         self,
@@ -190,12 +170,12 @@ class Drafter:
         random: Random,
     ) -> Iterator[Draft]:
         """Yield questions that have one answer whatever an engine has chosen before."""
-        asks = self._asks_alone()
+        asks = self.declaration.plain_questions
         moves = [engine.session.state.as_move(command, one) for one in choices]
         for asked in random.sample(asks, min(len(asks), _AFTER)):
             found = [engine.replies((*engine.said, move, asked.name))[-1] for move in moves]
             if found[0].ok and all(
-                in_process.same(asked.name, found[0], one, self._specification) for one in found
+                in_process.same(asked.name, found[0], one, self.specification) for one in found
             ):
                 expression = self._expression(asked, asked.name, found[0], ())
                 yield setup._replace(command=asked.name, expression=expression)
@@ -215,16 +195,16 @@ class Drafter:
             return f"(?i){texts}" if choices else ""
         if declared.kind == Kind.MOVES:
             # What tells a refusal that says ``=`` from a move that is played.
-            refused = self._declaration.game.refused
+            refused = self.declaration.game.refused
             if refused and not self._engine().refuses(right):
                 return f"!{match_anywhere(refused)}"
-            return in_process.expression(command, right, self._specification) if refused else ""
+            return in_process.expression(command, right, self.specification) if refused else ""
         if declared.kind != Kind.ASKS or declared.is_free:
             return ""
-        return in_process.expression(command, right, self._specification)
+        return in_process.expression(command, right, self.specification)
 
     def _asks(self, command: str) -> bool:
-        found = self._declaration.of_line(command)
+        found = self.declaration.of_line(command)
         if found is None or found.kind == Kind.ASKS:
             return True
         return found.kind == Kind.CHOOSES and not found.plays
@@ -272,56 +252,37 @@ def _questions(case: CaseFile, declaration: Declaration) -> Iterator[tuple[tuple
             said.append(step.command)
 
 
+@dataclass
 class Records:
-    """Game records as openings; ``counts`` tells how many games there were, and which not used."""
+    """Game records as openings."""
 
-    def __init__(
-        self,
-        specification: Specification,
-        declaration: Declaration,
-        choices: Choices,
-        *,
-        private: bool | None,
-        strict: bool = False,
-    ) -> None:
-        """Take what is asked for.
-
-        ``private``: which half of the games; None: all. ``strict``: whether sizes and points are
-        read only as SGF writes them.
-        """
-        self.counts: Counter[str] = Counter()
-        self._specification = specification
-        self._declaration = declaration
-        self._choices = choices
-        self._private = private
-        self._strict = strict
+    specification: Specification
+    declaration: Declaration
+    choices: Choices
+    private: bool | None  # which half of the games; None: all
+    strict: bool = False  # whether sizes and points are read only as SGF writes them
+    # How many games there were, and which were not used.
+    counts: Counter[str] = field(default_factory=Counter)
 
     def openings(self, paths: Iterable[str]) -> Iterator[Opening]:
         """Yield positions of games, as far as the reference accepts their moves."""
         for path in paths:
             self.counts["files"] += 1
-            try:
-                found = games(Path(path).read_bytes(), path)
-            except (OSError, SgfError):
-                self.counts["a file is not a game record"] += 1
-                continue
-            for number, game in enumerate(found, 1):
-                self.counts["games"] += 1
+            for game, name in read_games(RecordPiece(path, 0, -1), self.counts):
                 if game.fault:
-                    self.counts["damaged or cut off; used up to there"] += 1
-                name = f"game {number} of {path}" if len(found) > 1 else path
+                    self.counts[DAMAGED] += 1
                 yield from self._of_game(game.root, name)
 
     def _of_game(self, root: Node, name: str) -> Iterator[Opening]:
-        begun, played = self._play_accepted(list(self._moves(root)), self._size(root))
+        begun, played = self._play_accepted(root)
         identity = sha256("\n".join(played).encode()).hexdigest()  # hangs on its moves alone
-        if self._private is not None and is_private(identity) != self._private:
-            self.counts[f"kept for {'public' if self._private else 'private'} cases"] += 1
+        if self.private is not None and is_private(identity) != self.private:
+            self.counts[f"kept for {'public' if self.private else 'private'} cases"] += 1
         elif not played:
             self.counts["no move that the reference accepts"] += 1
         else:
             self.counts["used"] += 1
-            last, rank = len(played), self._choices.rank
+            last, rank = len(played), self.choices.rank
             some = {1 + rank(identity, turn) % last for turn in range(_EACH - 1)}
             for number in sorted({min(last, _LONGEST), *(n for n in some if n <= _LONGEST)}):
                 yield Opening((*begun, *played[:number]), f"from {name}, after move {number}")
@@ -335,37 +296,32 @@ class Records:
                     yield color, self._respell(name, value)
             node = node.children[0] if node.children else None
 
-    def _size(self, root: Node) -> tuple[int, int]:
-        size = self._respell("SZ", root.properties.get("SZ", ["19"])[0])
-        columns, _, rows = size.partition(":")
-        first, second = (
-            int(side) if side.strip().isdigit() else 0 for side in (columns, rows or columns)
-        )
-        return first, second
-
     def _respell(self, name: str, value: str) -> str:
         """Return a value as SGF has it, if that is known."""
-        spelled = None if self._strict else load.spell(name, value)
+        spelled = None if self.strict else load.spell(name, value)
         return value if spelled is None else spelled
 
-    def _play_accepted(
-        self, moves: list[tuple[int, str]], size: tuple[int, int]
-    ) -> tuple[tuple[str, ...], list[str]]:
+    def _play_accepted(self, root: Node) -> tuple[tuple[str, ...], list[str]]:
         """Return what begins the board, and the moves up to the first that is refused."""
+        columns, _, rows = self._respell("SZ", root.properties.get("SZ", ["19"])[0]).partition(":")
+        side, other = (
+            int(one) if one.strip().isdigit() else 0 for one in (columns, rows or columns)
+        )
+        size = side, other
         begun: tuple[str, ...] = ()
-        starts = self._declaration.of_kind(Kind.STARTS)
+        starts = self.declaration.of_kind(Kind.STARTS)
         # Nobody knows how to begin a board where that needs more than a number.
         if all({one.drawn for one in start.arguments} <= {Drawn.SIZE} for start in starts):
             words = ([start.name, *[str(size[0])] * len(start.arguments)] for start in starts)
             begun = tuple(map(" ".join, words))
-        engine = self._specification.reference_engine()
+        engine = self.specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         played: list[str] = []
-        if not begun or size not in self._declaration.game.sizes:
+        if not begun or size not in self.declaration.game.sizes:
             return (), []
         if any(engine.refuses(engine.reply(command)) for command in begun):
             return (), []
-        for color, value in moves:
+        for color, value in self._moves(root):
             command = self._play(color, value, size)
             if not command or engine.refuses(engine.reply(command)):
                 break
@@ -374,7 +330,7 @@ class Records:
 
     def _play(self, color: int, value: str, size: tuple[int, int]) -> str:
         """Return the command that plays a move of a record; "" if nobody can tell."""
-        move, game = self._declaration.move, self._declaration.game
+        move, game = self.declaration.move, self.declaration.game
         columns, rows = size
         try:
             row, column = write.point(value, grid(rows, columns))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from harness.errors import UsageError
 from harness.generating.record_replay import Unusable, is_private, moment, replay
 from harness.running.jobs import Fault, Note, run_all
-from harness.vocabulary.scenes import FeatureKind, Find, Played
+from harness.vocabulary.scenes import FeatureKind, Find, PlayedGame
 from oracle.errors import SgfError
 from oracle.sgf import SgfGame, games
 
@@ -87,7 +87,7 @@ class Moves(NamedTuple):
     numbers: frozenset[int] = frozenset()
     end: bool = True
 
-    def of(self, played: Played, choices: Choices) -> list[int]:
+    def of(self, played: PlayedGame, choices: Choices) -> list[int]:
         """Return after which moves to look at a game."""
         last = len(played.moves)
         if self.numbers or not self.end:
@@ -144,9 +144,8 @@ class Pool:
     filled in pieces, by several processes, and merged.
     """
 
-    def __init__(self, finds: Iterable[Find] = ()) -> None:
+    def __init__(self) -> None:
         self._cells: dict[Cell, list[Find]] = {}
-        self.add(finds)
 
     def add(self, finds: Iterable[Find]) -> None:
         """Take the finds that are among the lowest of their cells."""
@@ -170,14 +169,6 @@ class Pool:
         for key in sorted(self._cells):
             yield from self._cells[key]
 
-    def __len__(self) -> int:
-        return sum(map(len, self._cells.values()))
-
-    @property
-    def features(self) -> set[str]:
-        """The features that some find has."""
-        return {feature for feature, _, _ in self._cells}
-
 
 def _order(find: Find) -> tuple[int, str]:
     """Return what finds are sorted by; copies of a game in two files have the same rank."""
@@ -191,7 +182,7 @@ def _order(find: Find) -> tuple[int, str]:
 
 _PIECE = 1 << 17  # bytes of a collection that are read at a time
 _TOGETHER = 64  # small files that make one task
-_DAMAGED = "damaged or cut off; used up to there"
+DAMAGED = "damaged or cut off; used up to there"
 _SIGNS = re.compile(rb"\[(?:[^\\\]]|\\.)*\]|[()]", re.DOTALL)
 
 
@@ -200,7 +191,7 @@ class RecordPiece(NamedTuple):
 
     path: str
     start: int
-    end: int
+    end: int  # -1: that of the file
 
 
 class HarvestOptions(NamedTuple):
@@ -211,7 +202,6 @@ class HarvestOptions(NamedTuple):
     moves: Moves
     sizes: range
     private: bool | None  # which half of the games; None: all
-    without: frozenset[str] = frozenset()  # names of games that are not to be used
     strict: bool = False  # whether a game is used only as far as SGF and the rules allow
 
 
@@ -314,10 +304,8 @@ def harvest(
     def work(task: list[RecordPiece], note: Note) -> Harvest:
         return _read(task, options)
 
-    def on_task_note(task: int, note: object) -> None:
-        """Take no notes of tasks under way: they are short."""
-
-    for place, part in run_all(pieces, work, workers, on_task_note):
+    # No notes are taken of tasks under way: they are short.
+    for place, part in run_all(pieces, work, workers, lambda *_: None):
         if isinstance(part, Fault):
             raise RuntimeError(f"{part.message}\n{part.details}")
         found.pool.add(part.pool)
@@ -332,25 +320,23 @@ def _read(pieces: Sequence[RecordPiece], options: HarvestOptions) -> Harvest:
     """Read some pieces in this process."""
     found = Harvest.empty()
     for piece in pieces:
-        for game, name in _games(piece, found.counts):
-            found.counts["games"] += 1
+        for game, name in read_games(piece, found.counts):
             try:
                 played = replay(game.root, name, strict=options.strict)
                 if game.fault:
-                    played = played._replace(notes=(*played.notes, _DAMAGED))
-                _refuse_unfit(played, options)
+                    played = played._replace(notes=(*played.notes, DAMAGED))
                 found.pool.add(_finds(played, options, found))
             except Unusable as reason:
                 found.counts[str(reason)] += 1
     return found
 
 
-def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, str]]:
-    """Yield the games of a piece, each with its name for a reader."""
+def read_games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, str]]:
+    """Yield the games of a piece, which are counted, each with its name for a reader."""
     try:
         with Path(piece.path).open("rb") as file:
             file.seek(piece.start)
-            data = file.read(piece.end - piece.start)
+            data = file.read(piece.end - piece.start if piece.end >= 0 else -1)
         found = games(data, piece.path)
     except (OSError, SgfError):
         counts["a file is not a game record"] += 1
@@ -358,11 +344,23 @@ def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, 
     where = f", from byte {piece.start}" if piece.start else ""
     for game in found:
         several = len(found) > 1 or piece.start
+        counts["games"] += 1
         yield game, f"game {game.number} of {piece.path}{where}" if several else piece.path
 
 
-def _finds(played: Played, options: HarvestOptions, harvest: Harvest) -> Iterator[Find]:
-    """Yield the features of a game's moments."""
+def _finds(played: PlayedGame, options: HarvestOptions, harvest: Harvest) -> Iterator[Find]:
+    """Yield the features of a game's moments.
+
+    Raises :class:`Unusable` when the game is not for this run.
+    """
+    if played.kind != options.kind.game:
+        raise Unusable("another game")
+    if played.size not in options.sizes:
+        raise Unusable("a size that the assignment does not use")
+    if not played.moves and not played.boards[0].stones:
+        raise Unusable("no stone and no sound move")
+    if options.private is not None and is_private(played.origin.game) != options.private:
+        raise Unusable(f"kept for {'public' if options.private else 'private'} cases")
     harvest.counts["used"] += 1
     harvest.notes.update(played.notes)
     identity = played.origin.game
@@ -378,15 +376,3 @@ def _finds(played: Played, options: HarvestOptions, harvest: Harvest) -> Iterato
                         identity, number, feature.name, one.size, one.board
                     )
                     yield Find(rank, feature.name, answer, one)
-
-
-def _refuse_unfit(played: Played, options: HarvestOptions) -> None:
-    """Raise :class:`Unusable` when the game is not for this run."""
-    if played.kind != options.kind.game:
-        raise Unusable("another game")
-    if played.size not in options.sizes:
-        raise Unusable("a size that the assignment does not use")
-    if not played.moves and not played.boards[0].stones:
-        raise Unusable("no stone and no sound move")
-    if options.private is not None and is_private(played.origin.game) != options.private:
-        raise Unusable(f"kept for {'public' if options.private else 'private'} cases")

@@ -4,12 +4,11 @@
 what cannot be understood ends the game, and is counted, not explained.
 """
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Callable, Iterator
 from functools import cache
 
-from harness.vocabulary.scenes import EMPTY, Played, SceneMoment, SceneOrigin, StoneBits
+from harness.vocabulary.scenes import EMPTY, PlayedGame, SceneMoment, SceneOrigin, StoneBits
 from oracle.errors import SgfError
 from oracle.games.go import GoState
 from oracle.position import BLACK, WHITE, Grid, Position
@@ -19,11 +18,7 @@ from oracle.sgf import Node, load, write
 from oracle.sgf.tree import Faults
 from oracle.symmetry import ALL, image
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Move = tuple[int, int]
+Move = tuple[int, int]  # color and bit
 
 _MOVES = (("B", BLACK), ("W", WHITE))
 _SETUP = ("AB", "AW", "AE")
@@ -39,7 +34,7 @@ class Unusable(Exception):  # noqa: N818 - no error, but something to count
     """Reason a game gives no position."""
 
 
-def replay(root: Node, name: str, *, strict: bool = False) -> Played:
+def replay(root: Node, name: str, *, strict: bool = False) -> PlayedGame:
     """Return a game's first line of play up to its end, and what is odd about it.
 
     ``name``: for a reader. ``strict``: only up to the first thing that SGF or the rules of the
@@ -59,7 +54,7 @@ class _Replay:
         self._notes: list[str] = []  # what is odd about it
         self._kind, self._shape = self._header()
 
-    def played(self, name: str) -> Played:
+    def played(self, name: str) -> PlayedGame:
         shape = self._shape
         # Some servers write handicap stones into a node of their own, after the root.
         first, start = self._root, self._setup(self._root, EMPTY)
@@ -78,7 +73,7 @@ class _Replay:
             boards.append(after)
         origin = SceneOrigin(name, identity(shape, start, moves))
         notes = tuple(dict.fromkeys(self._notes))
-        return Played(origin, self._kind, shape.rows, moves, boards, notes)
+        return PlayedGame(origin, self._kind, shape.rows, moves, boards, notes)
 
     def _header(self) -> tuple[str, Grid]:
         """Return the game and the board."""
@@ -172,9 +167,7 @@ def _letters(shape: Grid) -> dict[str, int]:
     return {**({"tt": 0} if shape.rows <= 19 else {}), **found, "": 0}
 
 
-@cache
-def _around(shape: Grid, move: int) -> int:
-    return neighbours(shape, move)
+_around = cache(neighbours)
 
 
 def _go(shape: Grid, board: StoneBits, color: int, move: int) -> StoneBits | None:
@@ -223,8 +216,7 @@ def identity(shape: Grid, start: StoneBits, moves: list[Move]) -> str:
         place = images(shape, symmetry)
         begun = [turn_mask(shape, mask, symmetry) for mask in start] if start.stones else []
         copies.append((begun, [place[move] for move in opening]))
-    text = repr((shape.rows, colors, min(copies))).encode()
-    return hashlib.sha256(text).hexdigest()
+    return hashlib.sha256(repr((shape.rows, colors, min(copies))).encode()).hexdigest()
 
 
 def turn_mask(shape: Grid, mask: int, symmetry: int) -> int:
@@ -265,10 +257,10 @@ def is_private(game: str) -> bool:
 # --- moments -----------------------------------------------------------------------------------
 
 
-def moment(played: Played, number: int) -> SceneMoment:
+def moment(played: PlayedGame, number: int) -> SceneMoment:
     """Return a game's moment after some moves."""
     color, move = played.moves[number - 1] if number else (0, 0)
     # After a move that the rules forbid the board is one that no move led to.
     before = played.boards[number - 1 if move else number]
-    game = played.origin, played.kind, played.size
-    return SceneMoment(*game, number, before, color, move, played.boards[number])
+    after = played.boards[number]
+    return SceneMoment(played.origin, played.size, number, before, color, move, after)

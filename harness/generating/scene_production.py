@@ -16,22 +16,17 @@ from operator import or_
 from pathlib import Path
 
 from harness import file_system
+from harness.banks.banks import EngineBench
 from harness.generating import scene_text
 from harness.generating.record_reading import Harvest, Pool
 from harness.generating.record_replay import turn
-from harness.generating.scene_text import (
-    ProducedScenes,
-    SceneRequest,
-    SceneTest,
-    Staged,
-    TestBench,
-)
+from harness.generating.scene_text import ProducedScenes, SceneRequest, SceneTest, Staged
 from harness.judging import in_process, strength
 from harness.judging.board_replay import reason
 from harness.judging.in_process import identities, identity
 from harness.reading import casefile
 from harness.specifications.record import Specification, reply_of
-from harness.vocabulary.scenes import Feature, Find, Scene, SceneMoment
+from harness.vocabulary.scenes import Feature, Find, Scene, SceneCommand
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
 from oracle.symmetry import ALL
@@ -74,12 +69,12 @@ class Stage:
     def _play(self, scene: Scene, folder: str) -> Iterator[SceneTest]:
         """Yield the tests of a scene, as the reference engine goes through it."""
         engine = self._specification.reference_engine(folder)
-        reached = False
+        reached, intended = False, (scene.find.moment.size, *scene.find.moment.board)
         for number, step in enumerate(scene.steps):
-            reached = reached or lies(engine, scene.find.moment)
+            now = engine.session.game.position
+            reached = reached or (now.grid.rows, now.black, now.white) == intended
             if step.asked:
-                is_last = number == len(scene.steps) - 1
-                yield self._ask(engine, step.command, step.why, is_last)
+                yield self._ask(engine, step, is_last=number == len(scene.steps) - 1)
             elif engine.session.explain_open_answer(split(step.command)):
                 raise LeftOut(UNDERSPECIFIED)
             else:
@@ -90,12 +85,13 @@ class Stage:
         if not reached:
             raise LeftOut("the intended board is not reached")
 
-    def _ask(self, engine: Engine, command: str, comment: str, is_last: bool) -> SceneTest:
+    def _ask(self, engine: Engine, step: SceneCommand, *, is_last: bool) -> SceneTest:
+        command = step.command
         if in_process.is_underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
         same = identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
-        told = comment or reason(engine, command)
+        told = step.why or reason(engine, command)
         reply = reply_of(engine.handle(command))
         if not reply.ok:
             raise LeftOut("its answer is an error")
@@ -120,12 +116,6 @@ def _among(files: Sequence[tuple[str, str]]) -> Iterator[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
         yield folder
-
-
-def lies(engine: Engine, moment: SceneMoment) -> bool:
-    """Return whether the engine's board is the intended one."""
-    now = engine.session.game.position
-    return (now.grid.rows, now.black, now.white) == (moment.size, *moment.board)
 
 
 # --- The choice of scenes: first those that together catch the mistakes, then those that add most
@@ -346,7 +336,7 @@ class _Workshop:
         """The mistakes that all staged scenes together catch, as bits."""
         return reduce(or_, (one.caught for one in self.staged), 0)
 
-    def measure(self, bench: TestBench) -> None:
+    def measure(self, bench: EngineBench) -> None:
         """Put all staged scenes to engines, which follow the mistakes in what a scene catches."""
         starts = range(0, len(self.staged), _TOGETHER)
         heaps = [self.staged[start : start + _TOGETHER] for start in starts]
@@ -383,7 +373,10 @@ class _Workshop:
                     cells.setdefault((find.moment.size, find.answer), []).append(find)
             # One of each cell, again and again.
             finds = [find for row in zip_longest(*cells.values()) for find in row if find]
-            for find in _mostly_small(finds)[:FROM_GAMES]:
+            # Those with many stones take longest to read.
+            large = [find for find in finds if find.moment.board.stones.bit_count() > _LARGE]
+            kept = [find for find in finds if find not in large or find in large[:_FEW]]
+            for find in kept[:FROM_GAMES]:
                 if staged := self._try(self._hide(find)):
                     self.staged.append(staged)
 
@@ -396,8 +389,7 @@ class _Workshop:
         self._request.choices.random("turn", find.rank).shuffle(ways)
         for symmetry, swap in ways:
             moment = turn(find.moment, symmetry, swap)
-            answer = self._features[find.feature].find(moment)
-            if answer:
+            if answer := self._features[find.feature].find(moment):
                 how = " and colors exchanged" * swap
                 origin = moment.origin.but(f"turned or mirrored{how}")
                 return find._replace(answer=answer, moment=moment._replace(origin=origin))
@@ -438,11 +430,10 @@ class _Workshop:
             moment = feature.make(random)
             if moment is None or moment.size not in self._request.sizes:
                 continue
-            answer = feature.find(moment)
-            if not answer:
+            if not (answer := feature.find(moment)):
                 continue
-            staged = self._try(Find(random.getrandbits(64), feature.name, answer, moment))
-            if staged:
+            find = Find(random.getrandbits(64), feature.name, answer, moment)
+            if staged := self._try(find):
                 yield staged
                 found += 1
                 if found == most:
@@ -461,10 +452,3 @@ class _Workshop:
         except LeftOut as reason:
             self.left_out[str(reason)] += 1
             return None
-
-
-def _mostly_small(finds: list[Find]) -> list[Find]:
-    """Return the finds without most of those with many stones: they take longest to read."""
-    is_large = [find.moment.board.stones.bit_count() > _LARGE for find in finds]
-    kept = [find for find, large in zip(finds, is_large, strict=True) if large][:_FEW]
-    return [find for find, large in zip(finds, is_large, strict=True) if not large or find in kept]

@@ -3,9 +3,9 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from harness.banks.banks import EngineBench
 from harness.generating.record_reading import Choices, Harvest
 from harness.judging.strength import KnownWrong
 from harness.records import CaseFile
@@ -14,7 +14,6 @@ from harness.text import number_of
 from harness.vocabulary.scenes import FeatureKind, Scene, SceneMoment
 from oracle.command_properties import SIZE, PropertyTable
 from oracle.mistakes import Mistake
-from oracle.position import Position
 
 
 class SceneTest(NamedTuple):
@@ -34,30 +33,6 @@ class Staged(NamedTuple):
     caught: int  # the mistakes that its tests catch, as bits of their places
 
 
-class TestBench(Protocol):
-    """Wrong engines, and what they do with tests."""
-
-    @property
-    def engines(self) -> tuple[KnownWrong, ...]:
-        """Return the engines."""
-
-    @property
-    def folder(self) -> Path:
-        """Return the folder of the case files, in which lie the files that commands name."""
-
-    def map_catches(self, texts: Sequence[str], engine_bits: int) -> list[dict[int, int]]:
-        """Return of case files, by the line of each test, the engines that it catches.
-
-        ``engine_bits``: the engines to be asked, as bits.
-        """
-
-    def find_caught(self, cases: Sequence[CaseFile]) -> int:
-        """Return the engines that case files catch, as bits."""
-
-    def find_wrong(self, text: str) -> set[int]:
-        """Return the lines of the tests of a case file that the reference engine fails."""
-
-
 class SceneRequest(NamedTuple):
     """Request for a set."""
 
@@ -69,7 +44,7 @@ class SceneRequest(NamedTuple):
     existing_cases: tuple[CaseFile, ...] = ()  # the set is to complete these
     excluded: tuple[CaseFile, ...] = ()  # and has no test the same as any of these
     only_survivors: bool = False  # take only what catches a mistake these leave alive
-    bench: TestBench | None = None  # engines to be caught beside the mistakes
+    bench: EngineBench | None = None  # engines to be caught beside the mistakes
 
 
 class ProducedScenes(NamedTuple):
@@ -110,7 +85,8 @@ def case_file(
         find = one.scene.find
         lines += ["", *comment(f"{find.feature}: {sentences[find.feature]}.")]
         lines += comment(provenance(find.moment))
-        lines += picture(find.moment.position(), kind.marks)
+        rows = find.moment.position().to_rows()
+        lines += (f"# {' '.join(kind.marks[color] for color in row)}" for row in rows)
         lines += commands(one, number, command_properties, with_reasons=True)
         number += 10 * len(one.asked)
     return "\n".join(lines) + "\n"
@@ -163,12 +139,6 @@ def comment(text: str) -> Iterator[str]:
     yield from (f"# {line}" for line in textwrap.wrap(text, _WIDTH, break_long_words=False))
 
 
-def picture(position: Position, marks: str) -> Iterator[str]:
-    """Yield a board as a comment, the top row first."""
-    for row in position.to_rows():
-        yield f"# {' '.join(marks[color] for color in row)}"
-
-
 # --- The report on what a generated set of scenes covers, and what it does not -------------------
 
 _USED = ("files", "games", "used", "positions")
@@ -176,28 +146,30 @@ _USED = ("files", "games", "used", "positions")
 
 def report(request: SceneRequest, harvest: Harvest, result: ProducedScenes) -> Iterator[str]:
     """Yield the lines of the report."""
-    yield from _read(harvest)
+    counts = harvest.counts
+    if counts["files"]:
+        files, games = (number_of(counts[one], one[:-1]) for one in ("files", "games"))
+        yield f"{files}, {games}, {counts['used']} used, {counts['positions']} positions looked at"
+        rest = Counter({name: number for name, number in counts.items() if name not in _USED})
+        yield from _section("Not used", rest)
+        yield from _section("Odd, but used", harvest.notes)
+    else:
+        yield "no game was read: all positions are made"
     yield from _features(request, harvest, result)
     sizes = Counter(one.scene.find.moment.size for one in result.scenes)
     if sizes:
         yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))
     yield from _section("Left out", result.left_out)
-    yield from _strength(result)
-
-
-def _read(harvest: Harvest) -> Iterator[str]:
-    counts = harvest.counts
-    if not counts["files"]:
-        yield "no game was read: all positions are made"
-        return
-    yield (
-        f"{number_of(counts['files'], 'file')}, "
-        f"{number_of(counts['games'], 'game')}, {counts['used']} used, {counts['positions']}"
-        " positions looked at"
-    )
-    rest = Counter({name: number for name, number in counts.items() if name not in _USED})
-    yield from _section("Not used", rest)
-    yield from _section("Odd, but used", harvest.notes)
+    tests, scenes = sum(len(one.asked) for one in result.scenes), len(result.scenes)
+    total, engines = len(result.mistakes), len(result.engines)
+    alive = [one.name for one in result.survivors]
+    away = sum(one in result.engines for one in result.survivors)
+    caught = total - (len(alive) - away)
+    yield f"\n{number_of(tests, 'test')} in {number_of(scenes, 'scene')}"
+    yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
+    if engines:
+        yield f"{engines - away} of {number_of(engines, 'engine')} caught"
+    yield from describe_shares(result.other_catches, result.caught, alive)
 
 
 def _section(heading: str, counts: Counter[str]) -> Iterator[str]:
@@ -227,20 +199,6 @@ def _features(request: SceneRequest, harvest: Harvest, result: ProducedScenes) -
         yield f"no position of a game had: {', '.join(absent)}"
     if missing:
         yield f"not in the set: {', '.join(missing)}"
-
-
-def _strength(result: ProducedScenes) -> Iterator[str]:
-    tests = sum(len(one.asked) for one in result.scenes)
-    scenes = len(result.scenes)
-    total, engines = len(result.mistakes), len(result.engines)
-    alive = [one.name for one in result.survivors]
-    away = sum(one in result.engines for one in result.survivors)
-    caught = total - (len(alive) - away)
-    yield f"\n{number_of(tests, 'test')} in {number_of(scenes, 'scene')}"
-    yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
-    if engines:
-        yield f"{engines - away} of {number_of(engines, 'engine')} caught"
-    yield from describe_shares(result.other_catches, result.caught, alive)
 
 
 def describe_shares(other_catches: int, catches: int, survivors: Sequence[str]) -> Iterator[str]:

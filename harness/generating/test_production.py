@@ -9,10 +9,11 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.banks.banks import EngineBench
 from harness.declared.declaration import Declaration
 from harness.generating.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices
-from harness.generating.scene_text import TestBench, comment, describe_shares
+from harness.generating.scene_text import comment, describe_shares
 from harness.judging.strength import KnownWrong
 from harness.text import number_of
 
@@ -55,7 +56,7 @@ class ProducedTests(NamedTuple):
 
 
 def produce(
-    request: TestRequest, drafter: Drafter, bench: TestBench, on_step: Callable[[str], None]
+    request: TestRequest, drafter: Drafter, bench: EngineBench, on_step: Callable[[str], None]
 ) -> ProducedTests:
     """Return the set of tests that a request asks for."""
     pool = _DrawnTests(request, drafter, bench)
@@ -78,7 +79,7 @@ def produce(
 class _DrawnTests:
     """The tests drawn so far, and what each of them catches."""
 
-    def __init__(self, request: TestRequest, drafter: Drafter, bench: TestBench) -> None:
+    def __init__(self, request: TestRequest, drafter: Drafter, bench: EngineBench) -> None:
         self.drafts: list[Draft] = []
         self._request = request
         self._drafter = drafter
@@ -151,8 +152,7 @@ class _DrawnTests:
         for _ in range(_AGAIN - 1):
             free = [one for one in found.values() if one.is_free]
             for one in self._ask(free, _find_caught(free), alone=True):
-                caught = one.caught & found[one.identity].caught
-                found[one.identity] = one._replace(caught=caught)
+                found[one.identity] = one._replace(caught=one.caught & found[one.identity].caught)
         return [found[one.identity] for one in tests]
 
     def _choice(self) -> list[Draft]:
@@ -220,17 +220,14 @@ _UNSAID = (
 )
 
 
-class Sources(NamedTuple):
-    """Sources of the tests."""
+def report(
+    result: ProducedTests, records: Counter[str], openings: int, unsaid: Counter[str]
+) -> Iterator[str]:
+    """Yield the lines of the report.
 
-    records: Counter[str]  # counts of game records
-    openings: int  # positions to continue from
-    unsaid: Counter[str]  # commands whose right answer was an error
-
-
-def report(result: ProducedTests, sources: Sources) -> Iterator[str]:
-    """Yield the lines of the report."""
-    records, openings, unsaid = sources
+    ``records``: counts of game records. ``openings``: positions to continue from. ``unsaid``:
+    commands whose right answer was an error.
+    """
     if records["files"]:
         files, games = (number_of(records[one], one[:-1]) for one in ("files", "games"))
         yield f"{files}, {games}, {records['used']} used"

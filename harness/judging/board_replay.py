@@ -201,10 +201,10 @@ class _BoardReplay:
         read = load_sgf(path.read_bytes(), str(path), choice)
         self._set(read.start)
         for color, point in read.moves:
-            if self.game and point is None:
-                self._pass(color)
-            elif self.game and point is not None:
+            if self.game and point:
                 self.game.record(color, point)
+            elif self.game:
+                self._pass(color)
 
 
 Handler = Callable[[_BoardReplay, list[str], str], None]

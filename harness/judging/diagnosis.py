@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from functools import cache
 
 from harness.judging.in_process import folder_of, specifications_of
-from harness.judging.mutant_replay import Memory, MutantBehaviour, RecordedConversation, Replayer
+from harness.judging.mutant_replay import Memory, RecordedConversation, Replayer
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
@@ -18,37 +18,38 @@ _PATIENCE = 150_000  # commands that mutants of several mistakes are sent: a sec
 _WIDTH = 3_000  # sets of one size that are looked at
 _IN_CONTEXT = 12  # sets of one size to which every mistake is tried to be added
 
-Set = frozenset[Mistake]
+MistakeSet = frozenset[Mistake]
 
 
 class Search:
     """The search in one engine's conversations.
 
-    Attributes: ``reference``, what the reference engine does; ``alone``, what each candidate does.
+    Attributes: ``wrong``, the replies that differ from the reference engine's, as bits; ``alone``,
+    what each candidate does.
     """
 
     def __init__(self, replayer: Replayer, candidates: Iterable[Mistake]) -> None:
         """Replay the commands with each candidate; drop mistakes that change nothing."""
         self._replayer = replayer
         self._every = (1 << replayer.items) - 1
-        self.reference: MutantBehaviour = replayer.behaviour()
+        self.wrong = self._every & ~replayer.behaviour().agreed
         alone = {one: replayer.behaviour([one]) for one in candidates}
-        self._together: set[Set] = set()  # sets that explain more than their mistakes do alone
+        self._together: set[MistakeSet] = (
+            set()
+        )  # sets that explain more than their mistakes do alone
         self.alone = {one: found for one, found in alone.items() if found.changed}
         self._patience = replayer.steps + _PATIENCE
-        self._changers: dict[int, list[Mistake]] = {}
+        # The mistakes that, alone, change the answer at a bit.
+        self._changing = cache(
+            lambda bit: [one for one, alone in self.alone.items() if alone.changed & bit]
+        )
 
-    @property
-    def wrong(self) -> int:
-        """Return a bitmask of the replies that differ from the reference engine's."""
-        return self._every & ~self.reference.agreed
-
-    def smallest(self) -> list[Set]:
+    def smallest(self) -> list[MistakeSet]:
         """Return all the smallest sets that explain everything.
 
         None if none was found, or not all of them in time: then others may be as good.
         """
-        level: list[Set] = [frozenset()]
+        level: list[MistakeSet] = [frozenset()]
         for size in range(MOST + 1):
             unexplained = {one: self._find_unexplained(one) for one in level}
             found = [one for one, places in unexplained.items() if not places]
@@ -61,28 +62,27 @@ class Search:
     def _is_exhausted(self) -> bool:
         return self._replayer.steps > self._patience
 
-    def _next(self, candidates: dict[Set, int]) -> list[Set]:
+    def _next(self, candidates: dict[MistakeSet, int]) -> list[MistakeSet]:
         """Return the sets with one more mistake, the likeliest first."""
-        found: set[Set] = set()
+        found: set[MistakeSet] = set()
         for one, places in candidates.items():
             # Another mistake that, alone, changes an answer that the set does not explain yet: the
             # one of these answers which fewest mistakes change.
-            changing = [self._changing(bit) for bit in each_bit(places)]
-            fewest: list[Mistake] = min(changing, key=len) if changing else []
+            fewest = min(map(self._changing, each_bit(places)), key=len, default=[])
             found.update(self._join(one, fewest))
         for one in list(candidates)[:_IN_CONTEXT]:
             together = set(self._in_context(one))
             self._together |= together
             found |= together
 
-        def likelihood(mistakes: Set) -> tuple[bool, int, list[str]]:
+        def likelihood(mistakes: MistakeSet) -> tuple[bool, int, list[str]]:
             """Sort by what is left unexplained; among equals always in the same order."""
             left = self._find_settled_wrong(mistakes).bit_count()
             return mistakes not in self._together, left, sorted(one.name for one in mistakes)
 
         return sorted(found, key=likelihood)[:_WIDTH]
 
-    def most(self, failed: int) -> list[Set]:
+    def most(self, failed: int) -> list[MistakeSet]:
         """Return the single mistakes that explain the most failures, at least three quarters.
 
         ``failed``: the failures, as bits. None where mistakes explain as many, but not the same.
@@ -100,14 +100,14 @@ class Search:
             return []
         return [frozenset([one]) for one in best]
 
-    def _find_unexplained(self, mistakes: Set) -> int:
+    def _find_unexplained(self, mistakes: MistakeSet) -> int:
         """Return where a set does not explain what the engine did, as bits; not all such."""
         settled = self._find_settled_wrong(mistakes)
         if settled and mistakes not in self._together:
             return settled
         return self._every if self._is_exhausted else self._replayer.find_disagreement(mistakes)
 
-    def _find_settled_wrong(self, mistakes: Set) -> int:
+    def _find_settled_wrong(self, mistakes: MistakeSet) -> int:
         """Return the same as far as single mistakes tell: where at most one changes the answer."""
         once = twice = agreed = 0
         for one in mistakes:
@@ -117,14 +117,7 @@ class Search:
             agreed |= alone.changed & alone.agreed
         return (self.wrong & ~once) | (once & ~twice & ~agreed)
 
-    def _changing(self, bit: int) -> list[Mistake]:
-        """Return the mistakes that, alone, change one answer."""
-        if bit not in self._changers:
-            found = [one for one, alone in self.alone.items() if alone.changed & bit]
-            self._changers[bit] = found
-        return self._changers[bit]
-
-    def _in_context(self, mistakes: Set) -> Iterator[Set]:
+    def _in_context(self, mistakes: MistakeSet) -> Iterator[MistakeSet]:
         """Yield the set with one more that, beside the others, explains the first such answer.
 
         So mistakes are found that show only together: one writes a draw wrong, and only another
@@ -137,7 +130,7 @@ class Search:
             if first and self._replayer.agrees_at(more, first):
                 yield more
 
-    def _join(self, mistakes: Set, others: Iterable[Mistake]) -> Iterator[Set]:
+    def _join(self, mistakes: MistakeSet, others: Iterable[Mistake]) -> Iterator[MistakeSet]:
         """Yield the set with each of some others that it can meet in one engine."""
         for one in others:
             if one not in mistakes and can_meet([*mistakes, one]):
@@ -181,14 +174,22 @@ def diagnoses(files: Sequence[FileResult], memory: Memory | None = None) -> tupl
     if not any(map(failures, files)):
         return ()
     known: Memory = {} if memory is None else memory
-    found = (_diagnosis(*group, known) for group in _by_assignment(files))
-    return tuple(one for one in found if one)
+    told = [(file, specifications_of(file.case)) for file in files]
+    first = {one[0].key: one[0] for _, one in told if one}
+    related = {key for one in first.values() for key in one.relatives}
+    leading = [one for key, one in first.items() if key not in related]
+    found = []
+    for one in leading:
+        # Files of its relatives belong to it, and so do files that tell nothing, if it is alone.
+        keys = {"" if len(leading) == 1 else None, one.key, *one.relatives}
+        own = [file for file, others in told if (others[0].key if others else "") in keys]
+        found.append(_diagnosis(one, own, known))
+    return tuple(filter(None, found))
 
 
 def failures(file: FileResult) -> int:
     """Return how many tests failed; the engine's breaking down is one failure more."""
-    failed = sum(outcome.verdict is Verdict.FAILED for outcome in file.outcomes)
-    return failed + len(file.failures)
+    return sum(outcome.verdict is Verdict.FAILED for outcome in file.outcomes) + len(file.failures)
 
 
 def _diagnosis(
@@ -203,12 +204,11 @@ def _diagnosis(
         return None
     # Files with failures rule out nearly all, so they come first.
     ordered_files = sorted(files, key=lambda file: not failures(file))
-    parts = [part for file in ordered_files for part in _parts(file)]
-    conversations = [part.conversation for part in parts]
-    replayer = Replayer(conversations, specification.key, memory)
+    pairs = [pair for file in ordered_files for pair in _conversations(file)]
+    replayer = Replayer([one for one, _ in pairs], specification.key, memory)
     failed = offset = 0  # as bits, the failures
-    for part, conversation in zip(parts, conversations, strict=True):
-        failed |= _find_failed(part, conversation.items) << offset
+    for conversation, bits in pairs:
+        failed |= bits << offset
         offset += conversation.items
     found = _explain(replayer, failed, list(_candidates(specification)))
     if not 0 < len(found) < TOO_MANY:
@@ -222,22 +222,6 @@ def _diagnosis(
     )
 
 
-def _by_assignment(
-    files: Sequence[FileResult],
-) -> Iterator[tuple[Specification, list[FileResult]]]:
-    """Yield each specification that the commands of some files tell, with its files.
-
-    Files of its relatives are among them, and so are files that tell nothing, if there is but one.
-    """
-    told = [(file, specifications_of(file.case)) for file in files]
-    first = {one[0].key: one[0] for _, one in told if one}
-    related = {key for one in first.values() for key in one.relatives}
-    leading = [one for key, one in first.items() if key not in related]
-    for specification in leading:
-        keys = {"" if len(leading) == 1 else None, specification.key, *specification.relatives}
-        yield specification, [file for file, one in told if (one[0].key if one else "") in keys]
-
-
 def _candidates(specification: Specification) -> Iterator[tuple[Mistake, ...]]:
     """Yield the mistakes to look for: those of the specification, then its relatives' as well.
 
@@ -249,44 +233,46 @@ def _candidates(specification: Specification) -> Iterator[tuple[Mistake, ...]]:
         yield tuple(one for one in MISTAKES.values() if one.assignment in keys)
 
 
-class _EngineDiagnosis(NamedTuple):
-    """The part of a file that one engine answered: after each break a new one continues."""
+def _conversations(file: FileResult) -> Iterator[tuple[RecordedConversation, int]]:
+    """Yield what each engine of a file was asked, and its failures as bits.
 
-    file: FileResult
-    first: int  # index of its first step
-    failure: Failure | None  # how it ended
-
-    @property
-    def conversation(self) -> RecordedConversation:
-        file, first = self.file, self.first
-        sent = next((one.sent for one in file.restarts if one.step == first), ())
-        outcomes = {outcome.step - first: outcome for outcome in file.outcomes}
-        steps, replies = file.case.steps[first:], file.replies[first:]
-        failure = self.failure
-        if failure and failure.step is not None:
-            failure = failure._replace(step=failure.step - first)
-
-        def alike(index: int, reply: Reply) -> bool:
-            theirs, outcome = replies[index], outcomes.get(index)
-            assert theirs is not None
-            if outcome is None:
-                return reply.ok is theirs.ok
-            return _ends_alike(file, outcome, reply)
-
-        folder = folder_of(file.case)
-        texts = tuple(exchange.text for exchange in sent)
-        return RecordedConversation(steps, replies, failure, alike, folder, texts)
-
-
-def _parts(file: FileResult) -> list[_EngineDiagnosis]:
+    After each break a new engine continues.
+    """
     firsts = [0, *(one.step for one in file.restarts)]
     ends = [*file.failures, *[None] * (len(firsts) - len(file.failures))]
-    return [_EngineDiagnosis(file, *one) for one in zip(firsts, ends, strict=True)]
+    for first, failure in zip(firsts, ends, strict=True):
+        conversation = _conversation(file, first, failure)
+        items = conversation.items
+        failed = 1 << items >> 1 if failure else 0
+        for outcome in file.outcomes:
+            place = outcome.step - first
+            if outcome.verdict is Verdict.FAILED and 0 <= place < items:
+                failed |= 1 << place
+        yield conversation, failed
+
+
+def _conversation(file: FileResult, first: int, failure: Failure | None) -> RecordedConversation:
+    """Return what an engine was asked from a first step on, and how it ended."""
+    sent = next((one.sent for one in file.restarts if one.step == first), ())
+    outcomes = {outcome.step - first: outcome for outcome in file.outcomes}
+    steps, replies = file.case.steps[first:], file.replies[first:]
+    if failure and failure.step is not None:
+        failure = failure._replace(step=failure.step - first)
+
+    def alike(index: int, reply: Reply) -> bool:
+        theirs, outcome = replies[index], outcomes.get(index)
+        assert theirs is not None
+        if outcome is None:
+            return reply.ok is theirs.ok
+        return _ends_alike(file, outcome, reply)
+
+    texts = tuple(exchange.text for exchange in sent)
+    return RecordedConversation(steps, replies, failure, alike, folder_of(file.case), texts)
 
 
 def _explain(
     replayer: Replayer, failed: int, candidates: Sequence[Sequence[Mistake]]
-) -> list[Set]:
+) -> list[MistakeSet]:
     """Return the smallest sets of mistakes that explain all failures, or else most.
 
     ``failed``: the failures, as bits. ``candidates``: the mistakes to look for, and those to look
@@ -306,18 +292,7 @@ def _explain(
             # Whether there are failures enough for so many mistakes.
             count = len(found[0])
             return found if count == 1 or failed.bit_count() >= SUPPORT * count else []
-    most = (search.most(failed) for search in searches)
-    return next(filter(None, most), [])
-
-
-def _find_failed(part: _EngineDiagnosis, items: int) -> int:
-    """Return as bits the tests of a part that failed, and its end if the engine failed."""
-    found = 1 << items >> 1 if part.failure else 0
-    for outcome in part.file.outcomes:
-        place = outcome.step - part.first
-        if outcome.verdict is Verdict.FAILED and 0 <= place < items:
-            found |= 1 << place
-    return found
+    return next(filter(None, (search.most(failed) for search in searches)), [])
 
 
 def _ends_alike(file: FileResult, outcome: Outcome, reply: Reply) -> bool:

@@ -11,7 +11,7 @@ from harness.reading.dialect import Dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications import NAMES, specification
 from harness.specifications.record import Specification, reply_of
-from harness.vocabulary.answer_forms import EXACT, MOVE, SETTING, UNDEFINED, AnswerForm, is_a_move
+from harness.vocabulary.answers import EXACT, MOVE, SETTING, UNDEFINED, AnswerForm, is_a_move
 from oracle.errors import OracleError, VertexError
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown, Crash, Mistake, engine_with, mistaken_engine

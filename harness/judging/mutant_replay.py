@@ -1,4 +1,4 @@
-"""A case file put to many mutants at once: what they do alike is done once.
+"""Conversations put to mutants: answers are shared with the reference engine where they can be.
 
 A mutant does as the reference engine until it is sent a command that its mistake changes. There it
 gets a copy of the reference engine's session and goes on alone, until its session is the same
@@ -10,8 +10,7 @@ has its own; where moves are taken back, any moment may become the last.
 """
 
 import contextlib
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import zip_longest
 from random import Random
@@ -26,55 +25,32 @@ from oracle.mistakes import Breakdown, Hang, Mistake
 from oracle.mistakes.bank import table_with
 from oracle.position import Point, parse_vertex
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from oracle.gtp.protocol import Table
-
 # Attributes of a session and its game that are not compared as they are.
 _APART = ("commands", "game", "_random", "_states")
 
 
-class SharedAnswers(NamedTuple):
-    """Answers of all mutants still asked to one command; bits are their places."""
+def answers_of_mutants(
+    case: CaseFile, mistakes: Sequence[Mistake]
+) -> Iterator[tuple[Step, dict[str | Breakdown, int]]]:
+    """Yield each step and the different answers to it, with the mutants that give each as bits.
 
-    step: Step
-    right: str | Breakdown  # what the reference engine answers, and the mutants of ``alike``
-    alike: int
-    own: dict[int, str | Breakdown]  # what the others answer, by place
-
-    def by_answer(self) -> dict[str | Breakdown, int]:
-        """Return each different answer with those that give it."""
-        found = {self.right: self.alike} if self.alike else {}
-        for place, raw in self.own.items():
-            found[raw] = found.get(raw, 0) | 1 << place
-        return found
-
-
-def find_shown(case: CaseFile, mistakes: Sequence[Mistake]) -> dict[int, Mistake]:
-    """Return by place the mistakes in a command that a file sends.
-
-    A mutant for another one would answer as the reference engine does.
+    ``mistakes``: one for each mutant, all of one assignment. Those in a command that the file
+    does not send are left out. As by :func:`harness.judging.in_process.answers`, nobody is asked
+    anything more after a breakdown or ``quit``.
     """
     used = {step.command.partition(" ")[0] for step in case.steps}
-    return {place: one for place, one in enumerate(mistakes) if not used.isdisjoint(one.commands)}
-
-
-def answers_of_mutants(case: CaseFile, mistakes: Mapping[int, Mistake]) -> Iterator[SharedAnswers]:
-    """Yield the answers of a mutant for each mistake, by place; all are of one assignment.
-
-    As by :func:`harness.judging.in_process.answers`: after a breakdown or ``quit`` a mutant is
-    asked nothing more.
-    """
-    if not mistakes:
+    shown = [one for one in enumerate(mistakes) if not used.isdisjoint(one[1].commands)]
+    if not shown:
         return
-    replay = _SharedReplay(case, mistakes)
-    names = [command_name(step.text) for step in case.steps]
-    for step, name, following in zip_longest(case.steps, names, names[1:]):
-        if replay.is_over:
-            return
-        yield replay.ask(step, name)
-        replay.rejoin(following)
+    engine = in_process.mutant((), mistakes[0].assignment)
+    right = engine.commands
+    path = RightPath(case.steps, engine.in_folder(in_process.folder_of(case)))
+    found: list[dict[str | Breakdown, int]] = [{} for _ in case.steps]
+    for place, mistake in shown:
+        answered = path.answers_of(table_with(right, [mistake]), [mistake])
+        for given, raw in zip(found, answered, strict=False):
+            given[raw] = given.get(raw, 0) | 1 << place
+    yield from zip(case.steps, found, strict=True)
 
 
 def takes_back(steps: Sequence[Step]) -> bool:
@@ -88,123 +64,35 @@ def command_name(line: str) -> str:
     return next((word for word in words[:2] if not is_number(word)), "")
 
 
-class _SharedReplay:
-    def __init__(self, case: CaseFile, mistakes: Mapping[int, Mistake]) -> None:
-        self._engine = in_process.mutant((), next(iter(mistakes.values())).assignment)
-        self._engine.in_folder(in_process.folder_of(case))
-        self._mistakes = mistakes
-        self._takes_back = takes_back(case.steps)
-        self._tables: dict[int, Any] = {}  # they keep what a mistake does not forget
-        self._own: dict[int, Engine] = {}  # of the mutants that go on alone
-        self._alike = sum(1 << place for place in mistakes)
-        self._places: dict[str, list[int]] = {}
-        for place, mistake in mistakes.items():
-            for name in _changed_commands(mistake):
-                self._places.setdefault(name, []).append(place)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether no mutant is asked anything more."""
-        return not (self._alike or self._own)
-
-    def ask(self, step: Step, name: str) -> SharedAnswers:
-        """Return what all mutants answer to the next command."""
-        own = {place: in_process.answer(engine, step.text) for place, engine in self._own.items()}
-        parting = [one for one in self._places.get(name, ()) if self._alike >> one & 1]
-        before = self._copy(self._engine.session) if parting else None
-        own |= self._ask_parting(parting, step.text, before)
-        alike = self._alike & ~sum(1 << place for place in parting)
-        right: str | Breakdown = ""  # once it has ended, the reference engine is asked no more
-        if self._engine.session.running:
-            right = in_process.answer(self._engine, step.text)
-        if isinstance(right, Breakdown):
-            self._engine.session.running = False
-        self._part(parting, before)
-        for place, raw in own.items():
-            engine = self._own.get(place)
-            if engine and (isinstance(raw, Breakdown) or not engine.session.running):
-                del self._own[place]
-        return SharedAnswers(step, right, alike, own)
-
-    def _ask_parting(
-        self, places: Sequence[int], text: str, before: Any
-    ) -> dict[int, str | Breakdown]:
-        """Return what mutants answer that have done as the reference engine so far.
-
-        One whose session is changed by that goes on with it alone.
-        """
-        found, session = {}, None
-        for place in places:
-            engine = Engine(session or self._copy(before))
-            self._let_mistake(engine, place)
-            found[place] = raw = in_process.answer(engine, text)
-            is_same = isinstance(raw, str) and stand_alike(engine.session, before)
-            session = engine.session if is_same else None
-            if not is_same:
-                self._own[place] = engine
-        return found
-
-    def _part(self, places: Sequence[int], before: Any) -> None:
-        """Let mutants go on alone that are not where the reference engine is now."""
-        session = self._engine.session
-        if places and not stand_alike(session, before):
-            for place in [one for one in places if one not in self._own]:
-                self._own[place] = Engine(self._copy(before))
-                self._let_mistake(self._own[place], place)
-        for place in places:
-            self._alike &= ~((place in self._own) << place)
-        self._alike *= session.running
-
-    def _let_mistake(self, engine: Engine, place: int) -> None:
-        """Give an engine the commands of a mutant."""
-        if place not in self._tables:
-            self._tables[place] = table_with(self._engine.commands, [self._mistakes[place]])
-        engine.commands = engine.session.commands = self._tables[place]
-
-    def _copy(self, session: Any) -> Any:
-        return copy_of(session, self._takes_back)
-
-    def rejoin(self, next_command: str | None) -> None:
-        """Ask those no more alone that stand where the reference engine stands.
-
-        Not where the command that follows would part them again.
-        """
-        if next_command is None or not self._engine.session.running:
-            return
-        parting, session = self._places.get(next_command, ()), self._engine.session
-        for place in [one for one in self._own if one not in parting]:
-            if stand_alike(session, self._own[place].session):
-                del self._own[place]
-                self._alike |= 1 << place
-
-
 class RightPath:
     """A conversation with the reference engine, which mutants leave where they do otherwise."""
 
     def __init__(
-        self, steps: Sequence[Step], engine: Engine, prepare: Callable[[Engine, int], None]
+        self, steps: Sequence[Step], engine: Engine, replies: Sequence[Reply | None] = ()
     ) -> None:
         """``engine``: right, where the conversation begins.
 
-        ``prepare``: is called with each engine and the place of the step that it goes on at.
+        ``replies``: of another engine; where it chose a move, all choose that one if they can.
         """
         self._steps = steps
+        self._replies = replies
         self._names = [command_name(step.text) for step in steps]
-        self._prepare = prepare
+        self._takes_back = takes_back(steps)
         self._before: list[Any] = []  # sessions, as each command found them
         self._answers: list[str | Breakdown] = []
-        prepare(engine, 0)
+        self._follow(engine, 0)
         for step in steps:
-            self._before.append(copy_of(engine.session, takes_back=False))
+            self._before.append(copy_of(engine.session, self._takes_back))
             self._answers.append(in_process.answer(engine, step.text))
             if isinstance(self._answers[-1], Breakdown) or not engine.session.running:
                 return
 
     def answers_of(
-        self, table: "Table", mistakes: Collection[Mistake]
+        self, table: dict[str, Any], mistakes: Collection[Mistake]
     ) -> Iterator[str | Breakdown]:
         """Yield what a mutant with a table of commands answers, which makes some mistakes."""
-        changed = {name for one in mistakes for name in _changed_commands(one)}
+        changed = {name for one in mistakes for name in one.commands}
+        changed |= {"gogui-play_sequence"} if "play" in changed else set()  # which sends it
         mutant: Engine | None = None  # while it stands elsewhere than the reference engine
         for place, step in enumerate(self._steps):
             if not mutant and place == len(self._answers):
@@ -213,10 +101,10 @@ class RightPath:
                 yield self._answers[place]
                 continue
             if not mutant:
-                session = copy_of(self._before[place], takes_back=False)
+                session = copy_of(self._before[place], self._takes_back)
                 session.commands = table
                 mutant = Engine(session)
-                self._prepare(mutant, place)
+                self._follow(mutant, place)
             yield (raw := in_process.answer(mutant, step.text))
             if isinstance(raw, Breakdown) or not mutant.session.running:
                 return
@@ -225,11 +113,9 @@ class RightPath:
             if may_return and stand_alike(mutant.session, self._before[following]):
                 mutant = None
 
-
-def _changed_commands(mistake: Mistake) -> set[str]:
-    """Return the commands that a mistake may change, with those that send one of these."""
-    sends = {"gogui-play_sequence"} if "play" in mistake.commands else set()
-    return {*mistake.commands, *sends}
+    def _follow(self, engine: Engine, place: int) -> None:
+        if self._replies:
+            follow(engine, zip(self._steps[place:], self._replies[place:], strict=False))
 
 
 # --- sessions that stand where another one stands ----------------------------------------------
@@ -326,109 +212,105 @@ class Replayer:
     """Says again to mutants what was said to an engine."""
 
     def __init__(
-        self,
-        conversations: Sequence[RecordedConversation],
-        assignment: str,
-        memory: Memory | None = None,
+        self, conversations: Sequence[RecordedConversation], assignment: str, memory: Memory
     ) -> None:
         """``assignment``: the one whose engine the mutants are; ``memory``: of other replayers."""
-        memory = {} if memory is None else memory
         self.items = 0  # of all conversations
-        self.steps = 0  # commands that mutants were sent so far
-        self._assignment = assignment
-        self._conversations: list[tuple[int, RecordedConversation, frozenset[str]]] = []
-        self._paths: dict[int, RightPath] = {}
-        self._begun = [_find_begun(one) for one in conversations]
-        self._agrees = [cache(partial(_agrees, one)) for one in conversations]
-        self._answers: list[dict[frozenset[Mistake], Answers]] = []
-        self._known: dict[tuple[int, frozenset[Mistake]], tuple[int, Answers]] = {}
+        self._replays: list[_ConversationReplay] = []
         for one in conversations:
-            # All that the answers of a mutant depend on, beside its mistakes.
-            heard = zip(one.steps, one.replies, strict=True)
-            moves = tuple(reply and reply.text for step, reply in heard if _is_move(step))
-            texts = tuple(step.text for step in one.steps[: one.items])
-            told = assignment, one.folder, one.sent, texts, moves
-            self._answers.append(memory.setdefault(told, {}))
-            # The commands that were sent, and those that these send in turn.
-            used = {step.command.partition(" ")[0] for step in one.steps}
-            used |= {"play"} if "gogui-play_sequence" in used else set()
-            self._conversations.append((self.items, one, frozenset(used)))
+            self._replays.append(_ConversationReplay(one, assignment, memory, self.items))
             self.items += one.items
+
+    @property
+    def steps(self) -> int:
+        """How many commands mutants were sent so far."""
+        return sum(one.steps for one in self._replays)
 
     def behaviour(self, mistakes: Collection[Mistake] = ()) -> MutantBehaviour:
         """Return what the mutant with all of some mistakes does; with none, the reference."""
         agreed = changed = 0
-        for place, (offset, _, _) in enumerate(self._conversations):
-            bits, found = self._show(place, mistakes)
-            _, right = self._replay(place, frozenset())
-            agreed |= bits << offset
+        for one in self._replays:
+            (bits, found), (_, right) = one.show(mistakes), one.show(())
+            agreed |= bits << one.offset
             pairs = zip_longest(found, right)  # what only one of them has is different
-            changed |= sum((a != b) << i for i, (a, b) in enumerate(pairs)) << offset
+            changed |= sum((a != b) << i for i, (a, b) in enumerate(pairs)) << one.offset
         return MutantBehaviour(agreed, changed)
 
     def find_disagreement(self, mistakes: Collection[Mistake]) -> int:
         """Return where that mutant does not as the engine did, in the first such conversation."""
-        for place, (offset, one, _) in enumerate(self._conversations):
-            if missing := ~self._show(place, mistakes)[0] & (1 << one.items) - 1:
-                return missing << offset
-        return 0
+        missing = (one.every & ~one.show(mistakes)[0] << one.offset for one in self._replays)
+        return next(filter(None, missing), 0)
 
     def agrees_at(self, mistakes: Collection[Mistake], bit: int) -> bool:
         """Return whether that mutant does as the engine did at one item."""
-        offsets = [offset for offset, _, _ in self._conversations]
-        place = bisect_right(offsets, bit.bit_length() - 1) - 1
-        return bool(self._show(place, mistakes)[0] & bit >> offsets[place])
+        one = next(one for one in self._replays if one.every & bit)
+        return bool(one.show(mistakes)[0] << one.offset & bit)
 
-    def _show(self, place: int, mistakes: Collection[Mistake]) -> tuple[int, Answers]:
-        """Return what the mutant does in one conversation; only some commands are sent there."""
-        used = self._conversations[place][2]
-        shown = (one for one in mistakes if not used.isdisjoint(one.commands))
-        return self._replay(place, frozenset(shown))
 
-    def _replay(self, place: int, mistakes: frozenset[Mistake]) -> tuple[int, Answers]:
-        key = place, mistakes
-        if key not in self._known:
-            one, known = self._conversations[place][1], self._answers[place]
-            self.steps += one.items
-            if mistakes not in known:
-                known[mistakes] = self._answers_of(place, mistakes)
-            agrees = self._agrees[place]
-            bits = sum(agrees(index, raw) << index for index, raw in enumerate(known[mistakes]))
-            self._known[key] = bits, known[mistakes]
-        return self._known[key]
+class _ConversationReplay:
+    """One conversation, said again to mutants; each answers it once."""
 
-    def _answers_of(self, place: int, mistakes: frozenset[Mistake]) -> Answers:
-        one, mutant = self._conversations[place][1], in_process.mutant(mistakes, self._assignment)
-        begun = self._begun[place]
-        if begun is None or any(not begun.isdisjoint(each.commands) for each in mistakes):
+    def __init__(
+        self, conversation: RecordedConversation, assignment: str, memory: Memory, offset: int
+    ) -> None:
+        """``offset``: the number of items before it, which is the place of its first bit."""
+        self.offset = offset
+        self.every = (1 << conversation.items) - 1 << offset
+        self.steps = 0  # commands that mutants were sent
+        self._conversation = conversation
+        self._assignment = assignment
+        self._agrees = cache(partial(_agrees, conversation))
+        self._shown: dict[frozenset[Mistake], tuple[int, Answers]] = {}
+        self._path: RightPath | None = None
+        steps, sent = conversation.steps, conversation.sent
+        moves = [place for place, step in enumerate(steps) if _is_move(step)]
+        # Nothing can be shared where moves are taken back, or chosen by other commands.
+        names = {command_name(steps[place].text) for place in moves}
+        self._is_shared = not takes_back(steps) and names <= {"genmove"}
+        self._begun = frozenset(map(command_name, sent))  # mutants answer these as is right
+        # The commands that were sent, and those that these send in turn.
+        self._used = {step.command.partition(" ")[0] for step in steps}
+        self._used |= {"play"} if "gogui-play_sequence" in self._used else set()
+        # All that the answers of a mutant depend on, beside its mistakes.
+        chosen = tuple(
+            reply and reply.text for reply in map(conversation.replies.__getitem__, moves)
+        )
+        texts = tuple(step.text for step in steps[: conversation.items])
+        told = assignment, conversation.folder, sent, texts, chosen
+        self._known = memory.setdefault(told, {})
+
+    def show(self, mistakes: Collection[Mistake]) -> tuple[int, Answers]:
+        """Return what the mutant with all of some mistakes answers, and where it agrees, as bits.
+
+        Only mistakes in commands that are sent here show.
+        """
+        shown = frozenset(one for one in mistakes if not self._used.isdisjoint(one.commands))
+        if shown not in self._shown:
+            self.steps += self._conversation.items
+            if shown not in self._known:
+                self._known[shown] = self._answers_of(shown)
+            found = self._known[shown]
+            bits = sum(self._agrees(index, raw) << index for index, raw in enumerate(found))
+            self._shown[shown] = bits, found
+        return self._shown[shown]
+
+    def _answers_of(self, mistakes: frozenset[Mistake]) -> Answers:
+        one, mutant = self._conversation, in_process.mutant(mistakes, self._assignment)
+        begins_right = all(self._begun.isdisjoint(each.commands) for each in mistakes)
+        if not (self._is_shared and begins_right):
             return answers(one, mutant)
-        if place not in self._paths:
-            heard = list(zip(one.steps, one.replies, strict=True))
+        if self._path is None:
             engine = in_process.mutant((), self._assignment)
             _begin(one, engine)
-            self._paths[place] = RightPath(
-                one.steps[: one.items], engine, lambda other, step: follow(other, heard[step:])
-            )
-        return list(self._paths[place].answers_of(mutant.commands, mistakes))
-
-
-def _find_begun(conversation: RecordedConversation) -> frozenset[str] | None:
-    """Return the commands before the first step, which mutants are to answer as is right.
-
-    None where nothing can be shared: moves are taken back, or chosen by other commands.
-    """
-    if takes_back(conversation.steps):
-        return None
-    names = {command_name(step.text) for step in conversation.steps if _is_move(step)}
-    return frozenset(map(command_name, conversation.sent)) if names <= {"genmove"} else None
+            self._path = RightPath(one.steps[: one.items], engine, one.replies)
+        return list(self._path.answers_of(mutant.commands, mistakes))
 
 
 def answers(conversation: RecordedConversation, engine: Engine) -> Answers:
     """Return what an engine answers, up to where it breaks or the other one broke."""
     follow(engine, zip(conversation.steps, conversation.replies, strict=True))
     _begin(conversation, engine)
-    steps = conversation.steps[: conversation.items]
-    return [raw for _, raw in in_process.replay(steps, engine)]
+    return [raw for _, raw in in_process.replay(conversation.steps[: conversation.items], engine)]
 
 
 def _begin(conversation: RecordedConversation, engine: Engine) -> None:
@@ -439,22 +321,21 @@ def _begin(conversation: RecordedConversation, engine: Engine) -> None:
             engine.handle(text)
 
 
-def agreement(conversation: RecordedConversation, answers: Answers) -> int:
-    """Return as bits where such answers are as good as those of the other engine."""
-    return sum(_agrees(conversation, index, raw) << index for index, raw in enumerate(answers))
+def does_alike(conversation: RecordedConversation, engine: Engine) -> bool:
+    """Return whether an engine answers, and breaks, as the other one did."""
+    found = answers(conversation, engine)
+    are_alike = (_agrees(conversation, index, raw) for index, raw in enumerate(found))
+    return len(found) == conversation.items and all(are_alike)
 
 
 def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown) -> bool:
-    theirs = conversation.replies[index]
+    theirs, failure = conversation.replies[index], conversation.failure
     if isinstance(raw, Breakdown):
-        return theirs is None and broke_alike(raw, conversation.failure, index)
+        # Did the engine die where the mistake crashes, or fall silent where it hangs?
+        kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
+        is_alike = failure is not None and (failure.kind, failure.step) == (kind, index)
+        return theirs is None and is_alike
     return theirs is not None and conversation.is_alike(index, reply_of(raw))
-
-
-def broke_alike(breakdown: Breakdown, failure: Failure | None, index: int) -> bool:
-    """Whether the engine died where the mistake crashes, or fell silent where it hangs."""
-    kind = FailureKind.TIMEOUT if isinstance(breakdown, Hang) else FailureKind.DIED
-    return failure is not None and (failure.kind, failure.step) == (kind, index)
 
 
 class _RepeatingRandom(Random):

@@ -1,11 +1,13 @@
 """Strength of a set of cases, and a smallest choice of tests that catches as much."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from operator import or_
+from operator import attrgetter, or_
 from typing import NamedTuple, Protocol
 
-from harness.judging import in_process, mutant_replay
+from harness.judging import in_process
+from harness.judging.mutant_replay import answers_of_mutants
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Step
@@ -83,17 +85,14 @@ class _CoverSearch:
         most = max((bits & mistakes).bit_count() for bits in self.tests.values())
         if len(choice) + -(-mistakes.bit_count() // most) >= len(self.best):
             return
-        for place in self._choices(mistakes):
-            self._branch(mistakes & ~self.tests[place], [*choice, place])
-
-    def _choices(self, mistakes: int) -> list[int]:
-        """Return the tests for the mistake that the fewest catch, the best first."""
+        # The tests for the mistake that the fewest catch, the best first.
         by_mistake: dict[int, list[int]] = {}
         for place, bits in self.tests.items():
             for mistake in each_bit(bits & mistakes):
                 by_mistake.setdefault(mistake, []).append(place)
         rarest = min(by_mistake.values(), key=len)
-        return sorted(rarest, key=lambda p: -(self.tests[p] & mistakes).bit_count())
+        for place in sorted(rarest, key=lambda p: -(self.tests[p] & mistakes).bit_count()):
+            self._branch(mistakes & ~self.tests[place], [*choice, place])
 
 
 # --- How strong a set of cases is: which of the mistakes people make do its tests catch? ---------
@@ -185,14 +184,10 @@ def measure(
 ) -> Strength:
     """Put all tests of ``cases`` to all mistakes that a specification has."""
     mistakes = specification.settled_mistakes
-    tests: list[MeasuredTest] = []
-    wrong: list[MeasuredTest] = []
-    for case in cases:
-        right, others = of_file(case, mistakes, specification, dialect)
-        tests += right
-        wrong += others
+    every = [of_file(case, mistakes, specification, dialect) for case in cases]
+    tests, wrong = (tuple(one for some in every for one in some[place]) for place in (0, 1))
     unsettled = tuple(one for one in specification.mistakes if one.is_open)
-    return Strength(specification.key, mistakes, unsettled, tuple(tests), tuple(wrong))
+    return Strength(specification.key, mistakes, unsettled, tests, wrong)
 
 
 def of_file(
@@ -202,19 +197,20 @@ def of_file(
     dialect: str = "gogui",
 ) -> tuple[list[MeasuredTest], list[MeasuredTest]]:
     """Return the tests of one file that the reference engine passes, and the others."""
-    bad = in_process.failing_lines(case, specification.reference_engine(), find_dialect(dialect))
-    judge = dialect_of(case, find_dialect(dialect))
-    # By line, for each test, the mutants that fail it, as bits.
-    caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
-    for answer in mutant_replay.answers_of_mutants(case, mutant_replay.find_shown(case, mistakes)):
-        for raw, bits in answer.by_answer().items():
-            for line in in_process.find_failed(case, answer.step, raw, judge):
+    spoken = find_dialect(dialect)
+    bad = in_process.failing_lines(case, specification.reference_engine(), spoken)
+    judge = dialect_of(case, spoken)
+    caught = Counter[int]()  # by line, the mutants that fail the test there, as bits
+    for step, found in answers_of_mutants(case, mistakes):
+        for raw, bits in found.items():
+            for line in in_process.find_failed(case, step, raw, judge):
                 caught[line] |= bits
-    for step in case.steps:
-        if step.is_test and step.command.partition(" ")[0] in specification.own_commands:
-            caught[step.line] = 0  # it fails because it is not known, whatever the mistake
-    tests = [
-        MeasuredTest(case.path, step, caught[step.line]) for step in case.steps if step.is_test
-    ]
-    good = [test for test in tests if test.step.line not in bad]
-    return good, [test._replace(caught=0) for test in tests if test.step.line in bad]
+    good, wrong = [], []
+    for step in filter(attrgetter("is_test"), case.steps):
+        # Mutants do not know its own commands, whatever their mistake.
+        is_own = step.command.partition(" ")[0] in specification.own_commands
+        if step.line in bad:
+            wrong.append(MeasuredTest(case.path, step, 0))
+        else:
+            good.append(MeasuredTest(case.path, step, 0 if is_own else caught[step.line]))
+    return good, wrong

@@ -13,7 +13,7 @@ from itertools import combinations
 from harness.reading.expectation import examples, is_any_order
 from harness.records import Outcome, Pattern, Step, Verdict
 from harness.typed import NamedTuple
-from harness.vocabulary.wordings import score_of
+from harness.vocabulary.answers import score_of
 from oracle.position import EMPTY, Grid, Point, vertex
 from oracle.sentences import listing
 

@@ -17,7 +17,7 @@ from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
 from harness.reading.pattern import within
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.report.board_evidence import objection, right_answers
-from harness.vocabulary.wordings import Wordings, word_answer, word_question
+from harness.vocabulary.answers import Wordings, word_answer, word_question
 
 TYPE_CHECKING = False
 

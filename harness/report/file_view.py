@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from harness.report.board_evidence import Count
     from harness.vocabulary import BoardKind
-    from harness.vocabulary.wordings import Wordings
+    from harness.vocabulary.answers import Wordings
     from oracle.draw import Diagram
 
 # Verdicts in words a reader need not look up, each with a sign that does not hang on color.

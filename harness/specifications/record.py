@@ -10,9 +10,8 @@ from typing import Any, Protocol
 
 from harness.records import Reply
 from harness.vocabulary import GO, BoardKind
-from harness.vocabulary.answer_forms import Forms
+from harness.vocabulary.answers import Forms, Read, Wordings
 from harness.vocabulary.transformations import Beginning, OracleBeginning
-from harness.vocabulary.wordings import Read, Wordings
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.command_properties import STANDARD, CommandProperties, PropertyTable
 from oracle.gtp.protocol import Engine

@@ -255,12 +255,12 @@ def mistaken_answers(
 
     With it stands the first mistake that leads to it.
     """
-    mistakes = mutant_replay.find_shown(case, specification.settled_mistakes)
+    mistakes = specification.settled_mistakes
     found = {}
-    for one in mutant_replay.answers_of_mutants(case, mistakes):
-        if one.step.is_test:
-            first = {(bits & -bits).bit_length() - 1: raw for raw, bits in one.by_answer().items()}
-            found[one.step.line] = [
+    for step, answers in mutant_replay.answers_of_mutants(case, mistakes):
+        if step.is_test:
+            first = {(bits & -bits).bit_length() - 1: raw for raw, bits in answers.items()}
+            found[step.line] = [
                 (mistakes[place].name, reply_of(raw))
                 for place, raw in sorted(first.items())
                 if not isinstance(raw, Breakdown)

@@ -1,11 +1,9 @@
 """The building blocks of specifications, independent of any assignment.
 
-:mod:`~harness.vocabulary.answer_forms` of answers; :mod:`~harness.vocabulary.wordings`, and facts
-that answers depend on; :mod:`~harness.vocabulary.transformations` that leave them known; what
-tests are made about (:mod:`~harness.vocabulary.scenes`,
+:mod:`~harness.vocabulary.answers`; :mod:`~harness.vocabulary.transformations` that leave them
+known; what tests are made about (:mod:`~harness.vocabulary.scenes`,
 :mod:`~harness.vocabulary.made_positions`), and what is said to an engine
-(:mod:`~harness.vocabulary.conversations`).
-Nothing is started.
+(:mod:`~harness.vocabulary.conversations`). Nothing is started.
 """
 
 from harness.typed import NamedTuple

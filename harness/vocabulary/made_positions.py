@@ -80,25 +80,24 @@ def edge(shape: Grid, points: int) -> str:
     return " ".join(name for name, touched in sides if touched)
 
 
-class Won(NamedTuple):
+class WinningLine(NamedTuple):
     """The line with which the last stone has won."""
 
     direction: str
     points: int
 
 
-def find_win(moment: SceneMoment) -> Won | None:
+def find_win(moment: SceneMoment) -> WinningLine | None:
     """Return the line of five or more that the last stone completed, if it did."""
     shape, board = moment.shape, moment.board
     if not moment.move or any(fives(shape, mask) for mask in moment.before):
         return None
-    mine = board.of(moment.color)
-    lines = [line for line in long_lines(shape, mine) if line & moment.move]
+    lines = [one for one in long_lines(shape, board.of(moment.color)) if one & moment.move]
     if not lines:
         return None
     along = zip(DIRECTIONS, steps(shape), strict=True)
     name = next(name for name, step in along if fives_along(lines[0], step))
-    return Won(name, lines[0])
+    return WinningLine(name, lines[0])
 
 
 def is_over(moment: SceneMoment) -> bool:
@@ -135,23 +134,20 @@ def complete_line(random: Random, size: int, points: int, color: int, *, end: bo
     move = shape.bit(random.choice([places[0], places[-1]] if end or not inner else inner))
     before = add_stones(StoneBits(), color, points & ~move)
     before = sprinkle(random, shape, before, points, points.bit_count() + 1)
-    return after("gomoku", size, before, color, move, add_stones(before, color, move))
+    return after(size, before, color, move, add_stones(before, color, move))
 
 
 # --- Positions for what no game record had: games played at random, and stones thrown on a board -
 
 
-def board_moment(kind: str, size: int, board: StoneBits = EMPTY, color: int = 0) -> SceneMoment:
+def board_moment(size: int, board: StoneBits = EMPTY, color: int = 0) -> SceneMoment:
     """Return a moment that no known move led to; the turn is that after ``color``'s."""
-    number = board.stones.bit_count()
-    return SceneMoment(MADE, kind, size, number, board, color, 0, board)
+    return SceneMoment(MADE, size, board.stones.bit_count(), board, color, 0, board)
 
 
-def after(  # noqa: PLR0913, PLR0917 - as a moment has them
-    kind: str, size: int, before: StoneBits, color: int, move: int, board: StoneBits
-) -> SceneMoment:
+def after(size: int, before: StoneBits, color: int, move: int, board: StoneBits) -> SceneMoment:
     """Return a moment after a known move."""
-    return SceneMoment(MADE, kind, size, before.stones.bit_count() + 1, before, color, move, board)
+    return SceneMoment(MADE, size, before.stones.bit_count() + 1, before, color, move, board)
 
 
 # --- Go ----------------------------------------------------------------------------------------
@@ -175,7 +171,7 @@ def go_game(random: Random, size: int, moves: int | None = None) -> SceneMoment 
         board = sides(color, mine, theirs)
         last = now, color, move, board
         now, color = board, 3 - color
-    return last and after("go", size, *last)
+    return last and after(size, *last)
 
 
 def go_anytime(random: Random, sizes: Sequence[int]) -> SceneMoment | None:
@@ -191,7 +187,7 @@ def carve(random: Random, sizes: Sequence[int]) -> SceneMoment | None:
     if ended is None:
         return None
     gone = scatter(random, ended.board.stones, random.uniform(0.1, 0.5))
-    return board_moment("go", ended.size, without(ended.board, gone))
+    return board_moment(ended.size, without(ended.board, gone))
 
 
 def ko_fight(random: Random, size: int) -> SceneMoment | None:
@@ -211,7 +207,7 @@ def ko_fight(random: Random, size: int) -> SceneMoment | None:
     if any(find_captured_of_both(shape, *board)) or not is_legal(shape, mine, theirs, move):
         return None
     mine, theirs = play(shape, mine, theirs, move)
-    return after("go", size, board, color, move, sides(color, mine, theirs))
+    return after(size, board, color, move, sides(color, mine, theirs))
 
 
 # --- Gomoku ------------------------------------------------------------------------------------
@@ -220,7 +216,7 @@ def ko_fight(random: Random, size: int) -> SceneMoment | None:
 def gomoku_game(random: Random, size: int, moves: int, skill: float) -> SceneMoment:
     """Return a moment of a Gomoku game; of ``skill``'s share of the moves the policy is asked."""
     shape, now, color = grid(size), EMPTY, 1
-    last = board_moment("gomoku", size)
+    last = board_moment(size)
     for _ in range(moves):
         mine, theirs = now.of(color), now.of(3 - color)
         kind, choice = rule_based(shape, mine, theirs)
@@ -229,7 +225,7 @@ def gomoku_game(random: Random, size: int, moves: int, skill: float) -> SceneMom
         empty = shape.full & ~now.stones
         move = any_bit(choice if random.random() < skill else empty, random)
         board = add_stones(now, color, move)
-        last = after("gomoku", size, now, color, move, board)
+        last = after(size, now, color, move, board)
         now, color = board, 3 - color
     return last
 
@@ -246,7 +242,7 @@ def gomoku_full(random: Random, size: int, empty: int = 0) -> SceneMoment:
     black = (stones + 1) // 2
     board = StoneBits(reduce(or_, bits[:black], 0), reduce(or_, bits[black:stones], 0))
     move, color = (bits[black - 1], 1) if stones % 2 else (bits[stones - 1], 2)
-    return after("gomoku", size, without(board, move), color, move, board)
+    return after(size, without(board, move), color, move, board)
 
 
 def is_in_turn(moment: SceneMoment) -> bool:
@@ -276,9 +272,9 @@ def in_turn(random: Random, moment: SceneMoment) -> SceneMoment:
             return moment
         board = add_stones(board, more, random.choice(points))
     if not moment.move:
-        return board_moment("gomoku", moment.size, board, moment.color)
+        return board_moment(moment.size, board, moment.color)
     whole = add_stones(board, color, moment.move)
-    return after("gomoku", moment.size, board, color, moment.move, whole)
+    return after(moment.size, board, color, moment.move, whole)
 
 
 # --- stones on a board -------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Positions that tests are made about, from game records or from nothing. All immutable.
 
-Game record → :class:`Played` → :class:`SceneMoment` → :class:`Find` (a moment and one of its
+Game record → :class:`PlayedGame` → :class:`SceneMoment` → :class:`Find` (a moment and one of its
 features) → :class:`Scene` (commands).
 
 Boards travel between processes as integers: the bits of :mod:`oracle.position`.
@@ -54,7 +54,7 @@ class StoneBits(NamedTuple):
 EMPTY = StoneBits()
 
 
-class Played(NamedTuple):
+class PlayedGame(NamedTuple):
     """A game as far as it can be played: ``boards[n]`` is the board after ``n`` moves."""
 
     origin: SceneOrigin
@@ -69,7 +69,6 @@ class SceneMoment(NamedTuple):
     """A board, and the move that led to it."""
 
     origin: SceneOrigin
-    kind: str
     size: int
     number: int  # moves so far
     before: StoneBits

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import oracle
 from harness.fuzzing.by_reference import judge_of
-from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped, launchers
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.options import UNTRUSTED, Options
@@ -42,7 +42,7 @@ def start_piped(mistake: Mistake, folder: Path) -> Iterator[FuzzedProgram]:
     words = [sys.executable, "-m", "oracle", "gtp", "--mistake", mistake.name]
     with (
         launchers(Options(sandbox="auto", show=shown, limits=LIMITS), folder) as launcher,
-        closing(Piped(words, launcher, LIMITS, folder)) as program,
+        closing(FuzzedProgram(words, launcher, LIMITS, folder)) as program,
     ):
         yield program
 

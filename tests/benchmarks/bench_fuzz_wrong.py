@@ -17,7 +17,7 @@ from typing import NamedTuple
 from harness.assignments import assignment
 from harness.engine.protocols import find_protocol
 from harness.fuzzing.by_reference import judge_of
-from harness.fuzzing.fuzzed_engine import Piped, launchers
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.options import Limits, Options
@@ -55,7 +55,7 @@ def row(game: str, name: str) -> Row:
         with (
             launchers(Options(sandbox="off", limits=LIMITS), folder) as launcher,
             closing(
-                Piped(words, launcher, LIMITS, folder, specification.commands,
+                FuzzedProgram(words, launcher, LIMITS, folder, specification.commands,
                       find_protocol(found.protocol))
             ) as piped,
         ):  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from harness.report.file_view import view
 from harness.report.html.failure_ways import group_failures
 from harness.report.html.failure_ways import ways as cards
-from harness.vocabulary.wordings import lead_differs
+from harness.vocabulary.answers import lead_differs
 from tests.harness.made_run import Line, V, made_file
 
 POINT = "Another point than the right one"

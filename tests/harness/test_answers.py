@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.cli import main
 from harness.errors import CaseError
 from harness.fuzzing import findings
-from harness.fuzzing.judges import Expected
+from harness.fuzzing.judges import ExpectedCommand
 from harness.options import GTP, STATUS_LAST
 from harness.reading import answer_files, casefile, conversion, suite
 from harness.reading.casefile import dialect_of
@@ -355,8 +355,8 @@ def test_convert_writes_files_and_overwrites_none(
 
 def test_a_refusal_that_is_missing_is_expected_for_whatever_reason() -> None:
     """As fuzzing writes it: right programs give other reasons."""
-    expected = Expected("play 0 1 0", None, False, "= illegal move: 0 1 0 three in a row")
-    lines = findings._FORMATS[STATUS_LAST].lines(expected, 1, True)
+    expected = ExpectedCommand("play 0 1 0", None, False, "= illegal move: 0 1 0 three in a row")
+    lines = findings._LINES[STATUS_LAST](expected, 1, True)
     case = read("\n".join(lines))
     assert verdict(case, print_reply("= illegal move: three")) is Verdict.PASSED
     assert verdict(case, print_reply("= 1")) is Verdict.FAILED

@@ -147,7 +147,7 @@ class MadeFuzzer:
 def search(monkeypatch, tmp_path):
     """Return what searches a submission, built with such a result, and tells its findings."""
     monkeypatch.setattr(wrong_answers, "die_with_parent", bool)
-    monkeypatch.setattr(wrong_answers, "Piped", lambda *_: SimpleNamespace(close=bool))
+    monkeypatch.setattr(wrong_answers, "FuzzedProgram", lambda *_: SimpleNamespace(close=bool))
     monkeypatch.setattr(wrong_answers, "Fuzzer", MadeFuzzer)
 
     def search(built: Build | None) -> tuple[Audited, dict[str, str]]:

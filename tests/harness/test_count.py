@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.report.board_evidence import Count, count_of
 from harness.report.file_view import view
 from harness.report.html.card import card
-from harness.vocabulary.wordings import lead
+from harness.vocabulary.answers import lead
 from oracle.answers import go_scoring, gosensei, java_go
 from oracle.komi import plain_text
 from oracle.position import BLACK, WHITE

@@ -18,7 +18,7 @@ from harness.engine.launch import PlainLauncher
 from harness.fuzzing import findings
 from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.drawing import legal
-from harness.fuzzing.fuzzed_engine import Piped
+from harness.fuzzing.fuzzed_engine import FuzzedProgram
 from harness.fuzzing.judges import SURPLUS, differences, kind
 from harness.judging import in_process
 from harness.options import Limits
@@ -337,12 +337,16 @@ def talkative(tmp_path, monkeypatch):
 
 
 def test_whose_reply_is_whose_is_known_of_an_engine_that_answers_too_often(talkative, tmp_path):
-    with closing(Piped([*talkative, "twice"], PlainLauncher, Limits(), tmp_path)) as program:
+    with closing(
+        FuzzedProgram([*talkative, "twice"], PlainLauncher, Limits(), tmp_path)
+    ) as program:
         traces = [program.answer(ASKED) for _ in range(2)]
     for trace in traces:
         assert [reply.text for reply in trace.replies] == RIGHT
         assert trace.has_surplus
-    with closing(Piped([*talkative, "early"], PlainLauncher, Limits(), tmp_path)) as program:
+    with closing(
+        FuzzedProgram([*talkative, "early"], PlainLauncher, Limits(), tmp_path)
+    ) as program:
         trace = program.answer(ASKED)
     assert [reply.text for reply in trace.replies] == RIGHT[:3]
     assert trace.failure

@@ -186,8 +186,8 @@ def replies_to(monkeypatch, *engines):
         return found
 
     monkeypatch.setattr(two_engines, "try_commands", answer)
-    found = two_engines.find_common_commands(engines, 5)
-    return [one.name for one in found.commands], found.slow
+    found, slow = two_engines.find_common_commands(engines, 5)
+    return [one.name for one in found], slow
 
 
 def test_only_what_both_answer_is_asked_and_pictures_if_they_are_alike(monkeypatch):

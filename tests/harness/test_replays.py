@@ -116,6 +116,6 @@ def test_a_mistake_in_what_the_harness_sent_before_shows_in_the_answers_after_it
     heard = mutant_replay.RecordedConversation(
         case.steps, (reply("0"), reply("")), None, is_alike, "", ("komi 2", "boardsize 3")
     )
-    replayer = mutant_replay.Replayer([heard], "go-scoring")
+    replayer = mutant_replay.Replayer([heard], "go-scoring", {})
     assert replayer.behaviour() == (0b10, 0)
     assert replayer.behaviour([find_mistake("komi-lost-with-board")]) == (0b11, 0b01)

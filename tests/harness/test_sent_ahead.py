@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from harness.assignments import assignment
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
-from harness.declared.game_state import Allowing
+from harness.declared.game_state import AllowedCommands
 from harness.engine.launch import PlainLauncher
 from harness.engine.protocols import Ahead, find_protocol
 from harness.errors import EngineError
-from harness.fuzzing.by_reference import Answered, ByReference, Likeness
-from harness.fuzzing.drawing import Unasked
+from harness.fuzzing.by_reference import AnsweredScript, ByReference, Likeness
+from harness.fuzzing.drawing import GuessingDrawer
 from harness.fuzzing.findings import Causes
-from harness.fuzzing.fuzzed_engine import Piped, UnderWay
+from harness.fuzzing.fuzzed_engine import FuzzedProgram, UnderWay
 from harness.fuzzing.judges import HeardScript
 from harness.fuzzing.search import FuzzBudget, ScriptSender
 from harness.options import PROTOCOLS, Limits
@@ -37,10 +37,10 @@ def reply(text: str, status: str = "=") -> Reply:
     return Reply(status == "=", text, f"{status} {text}".rstrip(), 0.0)
 
 
-def make_drawer(declaration: Declaration, seed: int, folder: Path) -> Unasked:
+def make_drawer(declaration: Declaration, seed: int, folder: Path) -> GuessingDrawer:
     """Return what draws conversations ahead of the replies."""
     random = Random(seed)
-    return Unasked(Drawer(declaration, random, folder), random)
+    return GuessingDrawer(Drawer(declaration, random, folder), random)
 
 
 # --- lines under way ---------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_who_kills_an_engine_in_a_batch_is_told_and_no_other_is_blamed(
     batch = [Script((f"one{i}", f"two{i}")) for i in range(4)]
     batch[place] = Script(deadly)
     words = [sys.executable, "-S", "-E", str(program)]
-    with closing(Piped(words, PlainLauncher, Limits(), tmp_path)) as piped:
+    with closing(FuzzedProgram(words, PlainLauncher, Limits(), tmp_path)) as piped:
         asker = ScriptSender(piped, Causes(Nobody()), FuzzBudget(0, 0))  # type: ignore[arg-type]
         for count in range(3):  # processes are sent more scripts, the later they are started
             heard = [one.trace for one in asker.begin(batch).collect()]
@@ -221,9 +221,9 @@ def likeness(nogo: tuple[Specification, InMemory]) -> Likeness:
 
 def make_answered(
     commands: tuple[str, ...], got: list[Reply], said: tuple[str, ...], right_ones: list[Reply]
-) -> Answered:
+) -> AnsweredScript:
     trace = Trace(Script(commands), tuple(got))
-    return Answered(HeardScript(trace, [trace.script], 1), said, tuple(right_ones))
+    return AnsweredScript(HeardScript(trace, [trace.script], 1), said, tuple(right_ones))
 
 
 def test_one_reply_that_differs_is_seen_among_many(nogo: tuple[Specification, InMemory]) -> None:
@@ -333,7 +333,7 @@ def test_what_is_drawn_depends_on_the_seed_alone_and_begins_a_board(game: str) -
     found = draw_conversations(game, 1, 30)
     assert found == draw_conversations(game, 1, 30) != draw_conversations(game, 2, 30)
     declaration, _ = of_game(game)
-    assert all(Allowing(declaration).allows(script.commands[0]) for script in found)
+    assert all(AllowedCommands(declaration).allows(script.commands[0]) for script in found)
 
 
 def beginnings(game: str, count: int = 60) -> list[tuple[str, ...]]:
@@ -361,7 +361,7 @@ def test_a_beginning_leads_to_a_place_where_the_game_goes_on(game: str) -> None:
         asked = (*commands, over.ask) if over else commands
         *replies, end = reference.replies(asked)
         assert not any(map(reference.program.refuses, replies))
-        now = Allowing(declaration)
+        now = AllowedCommands(declaration)
         for command, right_one in zip(asked, (*replies, end), strict=True):
             assert now.allows(command)
             now.observe(command, right_one)

@@ -11,8 +11,7 @@ from harness.records import Reply
 from harness.report.difference import komi_of, sides
 from harness.report.file_view import FileView, view
 from harness.specifications import NAMES, specification
-from harness.vocabulary.answer_forms import SETTING
-from harness.vocabulary.wordings import word_answer, word_question
+from harness.vocabulary.answers import SETTING, word_answer, word_question
 from oracle.draw import Diagram
 from oracle.position import BLACK, WHITE, Position, grid, parse_vertex
 from tests.harness.made_run import Line, V, made_file

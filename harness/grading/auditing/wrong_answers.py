@@ -17,7 +17,7 @@ from harness.errors import EngineError
 from harness.fuzzing import hypothesis_at_home_in
 from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.findings import FuzzFinding, write
-from harness.fuzzing.fuzzed_engine import Piped
+from harness.fuzzing.fuzzed_engine import FuzzedProgram
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.grading.attempts.orders import GradingContext, unit_runner_of
@@ -75,7 +75,7 @@ class Looker:
         place = Path(home) if home else folder
         case, shown = CaseFile(str(folder / "script.gtp"), (), ()), (str(folder / BOARDS),)
         turns = cycle(self._runners)
-        program = Piped(
+        program = FuzzedProgram(
             shlex.split(command),
             lambda: next(turns).launcher(case, room, shown),
             self._assignment.limits,

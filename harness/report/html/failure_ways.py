@@ -23,7 +23,7 @@ from harness.report.html.parts import NOTHING
 from harness.report.html.templates import render
 from harness.text import number_of, one_line, some
 from harness.typed import NamedTuple
-from harness.vocabulary.wordings import differs
+from harness.vocabulary.answers import differs
 
 _LONGEST_GROUP = 100  # characters of an answer
 _MANY = 3  # failures that get a more telling description; fewer if no broader one fits

@@ -19,7 +19,7 @@ from harness.reading import casefile, expectation
 from harness.records import CaseFile, FileResult, Pattern, Reply
 from harness.service.jobs.private_cases import MOST_HUNG, WatchedAsker
 from harness.specifications.record import Specification
-from harness.vocabulary import wordings
+from harness.vocabulary import answers
 from harness.work import canonical_json
 from oracle.draw import Diagram
 from oracle.position import Position, grid
@@ -115,7 +115,7 @@ def word_test(
     specification: Specification, command: str, expression: str, reason: str
 ) -> CandidateTest:
     """Return a test in words."""
-    question = wordings.word_question(specification.wordings, command) or command
+    question = answers.word_question(specification.wordings, command) or command
     return CandidateTest(question, expectation.in_words(_pattern(expression)), reason)
 
 

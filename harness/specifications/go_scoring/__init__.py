@@ -1,9 +1,8 @@
 """Scoring a position of Go (go-scoring.txt)."""
 
 from harness.specifications.record import Specification
-from harness.vocabulary import wordings
-from harness.vocabulary.answer_forms import GTP, SCORE, SETTING
-from harness.vocabulary.wordings import Wording, lead, lead_differs
+from harness.vocabulary import answers
+from harness.vocabulary.answers import GTP, SCORE, SETTING, Wording, lead, lead_differs
 from oracle.command_properties import SCORES
 
 SPECIFICATION = Specification(
@@ -14,7 +13,7 @@ SPECIFICATION = Specification(
     command_properties={"score": SCORES},
     legend={"b": "Black's territory", "w": "White's territory", "n": "nobody's"},
     wordings={"score": Wording("What is the score of this board{with_komi}?", lead, lead_differs)},
-    depends={"score": wordings.komi},
+    depends={"score": answers.komi},
     smallest=2,  # "between 2 and 9 in our tests"
     # "You can assume that each test case will set the komi through the GTP command." Whether a
     # new board keeps it, is left open.

@@ -128,7 +128,7 @@ def _one_color(random: Random) -> SceneMoment:
     full = grid(size).full
     mask = any_bit(full, random) | made_positions.scatter(random, full, 0.05)
     board = scenes.StoneBits(mask) if random.random() < 0.5 else scenes.StoneBits(0, mask)
-    return made_positions.board_moment("go", size, board)
+    return made_positions.board_moment(size, board)
 
 
 FEATURES = (
@@ -174,7 +174,7 @@ FEATURES = (
             sizes=_PLAYED),
     Feature("empty-board", "the empty board is nobody's",
             lambda m: "" if m.board.stones else "0", _ask_score,
-            lambda random: made_positions.board_moment("go", random.choice((2, 5, 7, 9, 13, 19)))),
+            lambda random: made_positions.board_moment(random.choice((2, 5, 7, 9, 13, 19)))),
     Feature("tiny-board", "boards of 2 by 2 and 3 by 3",
             _board(lambda m: m.size <= 3 and m.board.stones),
             _ask_score, _play_to_end(*_TINY), sizes=_TINY),

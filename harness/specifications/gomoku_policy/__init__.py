@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from harness.specifications import gomoku_rules
-from harness.vocabulary import wordings
-from harness.vocabulary.answer_forms import CASELESS, SETTING
-from harness.vocabulary.wordings import Wording
+from harness.vocabulary import answers
+from harness.vocabulary.answers import CASELESS, SETTING, Wording
 from oracle.command_properties import ASKS, STANDARD, CommandProperties
 
 _RULES = gomoku_rules.SPECIFICATION
@@ -28,6 +27,6 @@ SPECIFICATION = replace(
         **_RULES.wordings,
         "policy_moves": Wording("Which moves does the policy consider, and of which type?"),
     },
-    depends={**_RULES.depends, "policy_moves": wordings.policy},
+    depends={**_RULES.depends, "policy_moves": answers.policy},
     reset=("policy random",),
 )

@@ -228,13 +228,13 @@ def _for_either(random: Random, size: int, board: StoneBits) -> SceneMoment:
     """Return the moment in which one of the colors has Black's stones, and is to move."""
     color = random.choice((1, 2))
     board = board if color == 1 else StoneBits(board.white, board.black)
-    return board_moment("gomoku", size, board, 3 - color)
+    return board_moment(size, board, 3 - color)
 
 
 def _of_either(random: Random, size: int, board: StoneBits) -> SceneMoment:
     """Return a moment in which one of the colors has Black's stones, and any is to move."""
     board = board if random.random() < 0.5 else StoneBits(board.white, board.black)
-    return board_moment("gomoku", size, board, random.choice((1, 2)))
+    return board_moment(size, board, random.choice((1, 2)))
 
 
 def _lay(
@@ -295,7 +295,7 @@ def _threatening(random: Random) -> SceneMoment | None:
     if laid is None:
         return None
     board, used = laid
-    third = _third_blocks(board_moment("gomoku", size, board))
+    third = _third_blocks(board_moment(size, board))
     step = random.choice(steps(grid(size)))
     beside = (third << step, third << 2 * step, third >> step, third >> 2 * step)
     own = reduce(or_, random.sample(beside, random.choice((2, 2, 3))))
@@ -312,7 +312,7 @@ def _win(random: Random) -> SceneMoment | None:
 def _few(random: Random) -> SceneMoment:
     size = random.choice(_SIZES)
     board = sprinkle(random, grid(size), StoneBits(), 0, 6)
-    return board_moment("gomoku", size, board, random.choice((1, 2)))
+    return board_moment(size, board, random.choice((1, 2)))
 
 
 def _fair(feature: Feature) -> Feature:

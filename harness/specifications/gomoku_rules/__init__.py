@@ -1,9 +1,8 @@
 """The rules of Gomoku and a random player (gomoku-rules.html)."""
 
 from harness.specifications.record import Specification
-from harness.vocabulary import GOMOKU, wordings
-from harness.vocabulary.answer_forms import CASELESS, EXACT, GTP, MOVE
-from harness.vocabulary.wordings import Wording, one_of
+from harness.vocabulary import GOMOKU, answers
+from harness.vocabulary.answers import CASELESS, EXACT, GTP, MOVE, Wording, one_of
 from oracle.answers.gomoku_policy import policy_moves
 from oracle.gtp.protocol import Engine, split
 from oracle.position import color_of, vertex
@@ -61,10 +60,10 @@ SPECIFICATION = Specification(
         "gogui-rules_board_size": Wording("How many lines has the board?"),
     },
     depends={
-        "gogui-rules_side_to_move": wordings.turn,
-        "gogui-rules_final_result": wordings.result,
-        "gogui-rules_legal_moves": wordings.result,
-        "genmove": wordings.policy,
+        "gogui-rules_side_to_move": answers.turn,
+        "gogui-rules_final_result": answers.result,
+        "gogui-rules_legal_moves": answers.result,
+        "genmove": answers.policy,
     },
     ends=True,
     choices=choices,

@@ -252,7 +252,7 @@ def _last_of(random: Random, size: int, board: StoneBits) -> SceneMoment:
     """Return the moment in which one of the stones was the last."""
     color = random.choice([color for color in (1, 2) if board.of(color)])
     move = any_bit(board.of(color), random)
-    return after("gomoku", size, without(board, move), color, move, board)
+    return after(size, without(board, move), color, move, board)
 
 
 def _across(random: Random) -> SceneMoment:
@@ -267,7 +267,7 @@ def _across(random: Random) -> SceneMoment:
 
 
 def _no_stone(*sizes: int) -> scenes.Maker:
-    return lambda random: made_positions.board_moment("gomoku", random.choice(sizes))
+    return lambda random: made_positions.board_moment(random.choice(sizes))
 
 
 def _pocket(random: Random) -> SceneMoment:
@@ -298,7 +298,7 @@ def _uneven_game(random: Random) -> SceneMoment:
     size = random.choice(_SMALL)
     board = StoneBits(made_positions.scatter(random, grid(size).full, 0.12))
     if not board.black:
-        return made_positions.board_moment("gomoku", size)
+        return made_positions.board_moment(size)
     return _last_of(random, size, made_positions.sprinkle(random, grid(size), board, 0, 3))
 
 
@@ -313,7 +313,7 @@ def _encircle(random: Random) -> SceneMoment:
         board = add_stones(board, 3 - color, inner)
     board = made_positions.sprinkle(random, shape, board, inner | around, 4)
     move = any_bit(around, random)
-    return after("gomoku", size, without(board, move), color, move, board)
+    return after(size, without(board, move), color, move, board)
 
 
 def _no_five(empty: int) -> scenes.Maker:

@@ -1,10 +1,9 @@
 """Counting eyes (gosensei.txt)."""
 
 from harness.specifications.record import Specification
-from harness.vocabulary import BoardKind, wordings
-from harness.vocabulary.answer_forms import EXACT, PICTURE, SET_UP
+from harness.vocabulary import BoardKind, answers
+from harness.vocabulary.answers import EXACT, PICTURE, SET_UP, YES_OR_NO, Wording
 from harness.vocabulary.transformations import COLORS, LARGER
-from harness.vocabulary.wordings import YES_OR_NO, Wording
 from oracle.command_properties import ASKS, NOTHING, CommandProperties
 from oracle.position import SENSEI_LETTERS
 
@@ -38,7 +37,7 @@ SPECIFICATION = Specification(
         "eyespaces": Wording("How many eye spaces has Black?"),
         "display": Wording("How is this board drawn?"),
     },
-    depends={"is_valid": wordings.file},
+    depends={"is_valid": answers.file},
     # The program is asked about black's eyes on a board of 9 by 9.
     swaps=False,
     unfit=(COLORS, LARGER),

@@ -183,7 +183,7 @@ def _board_file(
 
 
 def _board(black: int = 0, white: int = 0) -> SceneMoment:
-    return made_positions.board_moment("go", SIZE, scenes.StoneBits(black, white))
+    return made_positions.board_moment(SIZE, scenes.StoneBits(black, white))
 
 
 def _around(random: Random, spots: int, size: int) -> SceneMoment:

@@ -1,9 +1,8 @@
 """A game of Go in Java (java-go.txt)."""
 
 from harness.specifications.record import Specification
-from harness.vocabulary import BoardKind, wordings
-from harness.vocabulary.answer_forms import EXACT, SET_UP
-from harness.vocabulary.wordings import YES_OR_NO, Wording
+from harness.vocabulary import BoardKind, answers
+from harness.vocabulary.answers import EXACT, SET_UP, YES_OR_NO, Wording
 from oracle.command_properties import ASKS
 
 SPECIFICATION = Specification(
@@ -35,9 +34,9 @@ SPECIFICATION = Specification(
         "is_over": Wording("Is the game over?", YES_OR_NO),
     },
     depends={
-        "can_play": wordings.ko,
-        "captures": wordings.prisoners,
-        "is_over": wordings.passes,
+        "can_play": answers.ko,
+        "captures": answers.prisoners,
+        "is_over": answers.passes,
     },
     ends=True,
     reset=("boardsize 11",),

@@ -321,7 +321,7 @@ def _throw_in(start: SceneMoment) -> Iterator[SceneMoment]:
             if rules.find_taken(shape, theirs, first, answer) == thrown:
                 before = made_positions.sides(color, theirs, first)
                 board = made_positions.sides(color, theirs | answer, mine)
-                yield made_positions.after("go", start.size, before, color, answer, board)
+                yield made_positions.after(start.size, before, color, answer, board)
 
 
 def _fitting(moment: SceneMoment) -> list[SceneMoment]:
@@ -363,7 +363,7 @@ _ON_BOARDS = (
                 *scenes.as_it_lies(m, random), _test("score b"), _test("score w")], _carve),
     Feature("empty-board", "the empty board is nobody's",
             when("nothing", lambda m: not m.board.stones), _ask_empty,
-            lambda random: made_positions.board_moment("go", random.choice((1, 3, 5, 9, 11)))),
+            lambda random: made_positions.board_moment(random.choice((1, 3, 5, 9, 11)))),
     Feature("suicide", "a stone without a liberty that takes nothing is not legal",
             when("false", lambda m: _holes(m, "suicides")), _ask_legal("suicides"),
             lambda random: made_positions.go_game(random, random.choice(_SIZES))),

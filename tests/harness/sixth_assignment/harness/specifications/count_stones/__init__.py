@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.specifications.record import Specification
-from harness.vocabulary.answer_forms import EXACT, GTP
+from harness.vocabulary.answers import EXACT, GTP
 from oracle.command_properties import ASKS
 
 SPECIFICATION = Specification(
