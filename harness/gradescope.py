@@ -10,7 +10,7 @@ import shlex
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,16 +45,6 @@ class GradescopeSettings(NamedTuple):
     timeout: float  # seconds after which Gradescope ends an autograder, and gives 0 points
     private_visibility: str  # one of VISIBILITIES
 
-    @property
-    def budget(self) -> float:
-        """Seconds for all case files of a submission."""
-        return self.timeout - _BEFORE_END
-
-
-def to_json(settings: GradescopeSettings) -> str:
-    """Return settings as JSON."""
-    return json.dumps(settings._asdict(), indent=1) + "\n"
-
 
 def read(folder: Path) -> GradescopeSettings:
     """Return the settings of an autograder.
@@ -62,7 +52,7 @@ def read(folder: Path) -> GradescopeSettings:
     ``folder``: with the contents of its zip.
 
     Raises:
-        UsageError: there are none, or they are not what :func:`to_json` wrote.
+        UsageError: there are none, or they are not what :func:`bundle` wrote.
     """
     path = folder / FILE
     try:
@@ -128,15 +118,10 @@ def _time(path: Path, name: str, value: object) -> datetime.datetime:
     return to_local(time)
 
 
-class MarkingNotes(NamedTuple):
-    """Notes for the teacher on standard output."""
-
-    mark: str
-    sandbox: str  # empty if nothing was run
-
-
-def mark(root: Path) -> MarkingNotes:
+def mark(root: Path) -> tuple[str, str]:
     """Grade ``root/submission`` as a class of one, and write ``root/results/results.json``.
+
+    Returns the mark, and what the sandbox was; "" if nothing was run.
 
     A result is written only when there is a mark. Whatever goes wrong before that leaves no file:
     then Gradescope shows "The autograder failed to execute correctly" and gives no points, neither
@@ -179,7 +164,7 @@ def mark(root: Path) -> MarkingNotes:
                 private=tuple(str(source / one) for one in wanted.private),
                 public_only=wanted.public_only,
                 images=False,  # what they show is for a teacher, who sees nothing of them here
-                budget=wanted.budget,
+                budget=wanted.timeout - _BEFORE_END,
                 go_on=True,  # a class of one always fails alike
             )
         )
@@ -193,7 +178,7 @@ def mark(root: Path) -> MarkingNotes:
     text = gradescope.results(shown, gradescope.Later(wanted.private_visibility, private))
     target.parent.mkdir(parents=True, exist_ok=True)
     file_system.write_whole(target, text)
-    return MarkingNotes(str(one.marks), result.sandbox)
+    return str(one.marks), result.sandbox
 
 
 # The two scripts that Gradescope calls, both as root: one when the image is built, one for each
@@ -285,12 +270,20 @@ def wheel() -> Member:
             " pip install it first"
         ) from None
     stem = f"{_NAME.replace('-', '_')}-{oracle.__version__}"
-    members = [*_packages(), *_about(found, f"{stem}.dist-info")]
-    record = f"{stem}.dist-info/RECORD"
-    lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in members]
-    return f"{stem}-py3-none-any.whl", zip_members(
-        [*members, (record, "".join(f"{line}\n" for line in [*lines, f"{record},,"]).encode())]
-    )
+    about = f"{stem}.dist-info"
+    texts = {name: found.read_text(name) for name in ("METADATA", "entry_points.txt", _LICENSE)}
+    members = [
+        *_packages(),
+        *((f"{about}/{name}", text.encode()) for name, text in texts.items() if text is not None),
+        (f"{about}/WHEEL", _TAGS.encode()),
+    ]
+    lines = []
+    for name, content in members:
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        lines.append(f"{name},sha256={digest},{len(content)}\n")
+    record = f"{about}/RECORD"
+    text = "".join([*lines, f"{record},,\n"])
+    return f"{stem}-py3-none-any.whl", zip_members([*members, (record, text.encode())])
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -327,18 +320,6 @@ def _packages() -> Iterator[Member]:
             yield f"harness/cases/{name}", path.read_bytes()
 
 
-def _about(distribution: Distribution, folder: str) -> Iterator[Member]:
-    for name in ("METADATA", "entry_points.txt", _LICENSE):
-        text = distribution.read_text(name)
-        if text is not None:
-            yield f"{folder}/{name}", text.encode()
-    yield f"{folder}/WHEEL", _TAGS.encode()
-
-
-def _digest(content: bytes) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-
-
 _ASSIGNMENT, _PRIVATE = "assignment", "private"
 _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
 
@@ -365,8 +346,13 @@ def bundle(
     attempt_plan.cases(assignment, None if settings.public_only else cases)
     place = f"{_ASSIGNMENT}/{assignment.key}"
     kept = list(_private(assignment, cases))
+    left_out = set(assignment.private_cases()) if settings.public_only else set()
     members = [
-        *_assignment(assignment, place, public_only=settings.public_only),
+        *(
+            (f"{place}/{name}", path.read_bytes())
+            for name, path in files(assignment.place)
+            if path not in left_out
+        ),
         *_overlay(assignment, place, overlay),
         *((name, path.read_bytes()) for _, name, path in kept),
     ]
@@ -377,17 +363,10 @@ def bundle(
     own = [
         ("setup.sh", setup(name, place, list(dict.fromkeys(tools.split()))).encode()),
         ("run_autograder", run(settings.timeout).encode()),
-        (FILE, to_json(found).encode()),
+        (FILE, f"{json.dumps(found._asdict(), indent=1)}\n".encode()),
         (name, content),
     ]
     return zip_members([*own, *members], _EXECUTABLE)
-
-
-def _assignment(assignment: Assignment, place: str, *, public_only: bool) -> Iterator[Member]:
-    left_out = set(assignment.private_cases()) if public_only else set()
-    for name, path in files(assignment.place):
-        if path not in left_out:
-            yield f"{place}/{name}", path.read_bytes()
 
 
 def _overlay(assignment: Assignment, place: str, overlay: Path | None) -> Iterator[Member]:
@@ -419,10 +398,6 @@ def _private(assignment: Assignment, sources: Sequence[str]) -> Iterator[tuple[s
                 PRIVATE, path.name, path.read_bytes(), str(path.absolute())
             )
             for word, companion in attempt_plan.companions(case):
-                yield given, f"{place}/{count}/{_within(word, path)}", companion
-
-
-def _within(word: str, path: Path) -> str:
-    if Path(word).is_absolute() or ".." in Path(word).parts:
-        raise UsageError(f"{path} names {word}, which is not below its own folder")
-    return Path(word).as_posix()
+                if Path(word).is_absolute() or ".." in Path(word).parts:
+                    raise UsageError(f"{path} names {word}, which is not below its own folder")
+                yield given, f"{place}/{count}/{Path(word).as_posix()}", companion

@@ -1,9 +1,9 @@
-"""The text of a check, and the transcript of what was written on the terminal."""
+"""A check of a submission before it is submitted: its steps, its text and its transcript."""
 
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -33,10 +33,9 @@ def _now() -> str:
 class Transcript:
     """Writes to standard output and keeps what it has written."""
 
-    def __init__(self, command: str, clock: Callable[[], str] = _now) -> None:
-        self._clock = clock
+    def __init__(self, command: str) -> None:
         self._command = command
-        self._started = clock()
+        self._started = _now()
         self._written: list[str] = []
 
     def say(self, text: str = "", terminal_text: str = "") -> None:
@@ -51,7 +50,7 @@ class Transcript:
         body = without_surrogates("".join(self._written))
         text = (
             f'Script started on {self._started} [COMMAND="{self._command}"]\n'
-            f'{body}\nScript done on {self._clock()} [COMMAND_EXIT_CODE="{status}"]\n'
+            f'{body}\nScript done on {_now()} [COMMAND_EXIT_CODE="{status}"]\n'
         )
         return text.replace("\n", "\r\n").encode()
 
@@ -152,17 +151,17 @@ class CheckContext(NamedTuple):
 
     @property
     def assignment(self) -> Assignment:
-        """Return the assignment."""
+        """The assignment."""
         return self.options.assignment
 
     @property
     def stage(self) -> Path:
-        """Return the folder with all that the engine sees."""
+        """The folder with all that the engine sees."""
         return self.room / "stage"
 
     @property
     def archive(self) -> Path:
-        """Return the archive to be submitted."""
+        """The archive to be submitted."""
         return self.options.output / self.assignment.archive.name
 
 
@@ -257,20 +256,17 @@ def run_tests(context: CheckContext) -> public_tests.TrialResult:
     known: set[object] = set()  # ways to break that were shown in full
     sayer.step("The public tests")
 
-    def tell(file: FileResult) -> None:
-        seen = public_tests.explain(file, assignment)
-        counts = ", ".join(words for _, _, words in phrases(seen.tally))
-        sayer.note(f"{seen.file.case.path:24} {counts}")
-        crashes = set(map(crash_of, file.failures))
-        if crashes and crashes <= known and not seen.remarkable:
-            sayer.note("the same engine failure as before", "bad")
-            return
-        known.update(crashes)
-        sayer.paragraphs(sayer.terminal.file(seen))
-
     def on_file(file: FileResult) -> None:
         with live.hide() if live else nullcontext():
-            tell(file)
+            seen = public_tests.explain(file, assignment)
+            counts = ", ".join(words for _, _, words in phrases(seen.tally))
+            sayer.note(f"{seen.file.case.path:24} {counts}")
+            crashes = set(map(crash_of, file.failures))
+            if crashes and crashes <= known and not seen.remarkable:
+                sayer.note("the same engine failure as before", "bad")
+                return
+            known.update(crashes)
+            sayer.paragraphs(sayer.terminal.file(seen))
 
     lines, jobs = wanted.line or None, wanted.jobs
     options = Options(sandbox=wanted.sandbox, jobs=jobs, most_hung=MOST_HUNG, lines=lines)

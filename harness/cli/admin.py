@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import closing
 
 from harness.cli import service
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.errors import ExitCode
 from harness.service.courses import staff
@@ -252,7 +251,7 @@ _ACTIONS: dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str
 }
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=argparse.SUPPRESS)
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
     service.add_place(parser)

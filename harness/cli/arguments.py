@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from harness import shipped
 from harness.errors import UsageError
@@ -165,25 +165,7 @@ def add_unsafe(add: Add) -> None:
 _ROW = re.compile(r" +(?P<key>\S+(?: \S+)*) {2,}(?P<text>\S.*)")
 
 
-class Paragraph(NamedTuple):
-    """Words that may be broken into lines anywhere."""
-
-    text: str
-
-
-class DefinitionTable(NamedTuple):
-    """Words and what they mean."""
-
-    rows: tuple[tuple[str, str], ...]
-
-
-class ExampleLines(NamedTuple):
-    """Lines that stay as they are."""
-
-    lines: tuple[str, ...]
-
-
-Block = Paragraph | DefinitionTable | ExampleLines
+Block = str | dict[str, str] | list[str]  # a paragraph, a table, or lines that stay as they are
 
 
 def blocks(text: str) -> Iterator[list[Block]]:
@@ -191,21 +173,19 @@ def blocks(text: str) -> Iterator[list[Block]]:
     for part in re.split(r"\n{2,}", text.strip("\n")):
         found: list[Block] = []
         for is_indented, group in groupby(part.split("\n"), lambda line: line.startswith(" ")):
-            lines, rows = list(group), list[tuple[str, str]]()
-            column = 0  # of the text of the last row
+            lines, table = list(group), dict[str, str]()
+            key, column = "", 0  # of the last row: its word, and where its text begins
             for line in lines if is_indented else ():
                 if row := _ROW.fullmatch(line):
-                    column = row.start("text")
-                    rows.append((row["key"], row["text"]))
-                elif rows and len(line) - len(line.lstrip()) == column:
-                    key, before = rows[-1]
-                    rows[-1] = (key, f"{before} {line.strip()}")
+                    key, column = row["key"], row.start("text")
+                    table[key] = row["text"]
+                elif table and len(line) - len(line.lstrip()) == column:
+                    table[key] += f" {line.strip()}"
                 else:
-                    found.append(ExampleLines(tuple(lines)))
+                    found.append(lines)
                     break
             else:
-                words = " ".join(lines)
-                found.append(DefinitionTable(tuple(rows)) if is_indented else Paragraph(words))
+                found.append(table if is_indented else " ".join(lines))
         yield found
 
 
@@ -216,13 +196,13 @@ def fill(text: str, width: int) -> str:
         lines: list[str] = []
         for block in part:
             match block:
-                case Paragraph():
-                    lines += wrap(block.text, width)
-                case ExampleLines():
-                    lines += block.lines
-                case DefinitionTable():
-                    longest = max(len(key) for key, _ in block.rows)
-                    for key, told in block.rows:
+                case str():
+                    lines += wrap(block, width)
+                case list():
+                    lines += block
+                case dict():
+                    longest = max(map(len, block))
+                    for key, told in block.items():
                         first = f"{key:>{longest}}" if key.isdigit() else f"{key:{longest}}"
                         head, *others = wrap(told, max(width - longest - 4, 20))
                         lines.append(f"  {first}  {head}")

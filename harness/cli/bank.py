@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harness.grading.ledger.ledger import Ledger
 
 
-def add_wrong_engines(parser: arguments.CommandParser) -> None:
+def add_wrong_engines(parser: argparse.ArgumentParser) -> None:
     """Add what names wrong engines, and how they are started."""
     add = parser.add_argument_group("wrong engines, started in a sandbox").add_argument
     add("--bank", action="append", default=[], metavar="BANK",
@@ -79,22 +79,18 @@ def wrong_engines(
         if arguments.mutants:
             room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
             room.chmod(0o755)  # an engine in a sandbox is another user
-            reference = _reference(arguments, assignment)
+            if not (reference := arguments.reference):
+                told = assignment.declaration and assignment.declaration.reference
+                if not told:
+                    raise UsageError(
+                        "--mutants needs a program in Python: give it with --reference"
+                    )
+                words = assignment.fill_in(shlex.split(told.command), assignment.place)
+                reference = shlex.join(as_typed(words, str(assignment.place)))
             found += mutant_engines(reference, arguments.mutants, arguments.seed, room)
         if arguments.bank and not found:
             raise UsageError(f"found no engines in {', '.join(arguments.bank)}")
         yield found
-
-
-def _reference(arguments: argparse.Namespace, assignment: Assignment) -> str:
-    """Return the command of the program that mutants are made of."""
-    if arguments.reference:
-        return str(arguments.reference)
-    told = assignment.declaration and assignment.declaration.reference
-    if not told:
-        raise UsageError("--mutants needs a program in Python: give it with --reference")
-    words = assignment.fill_in(shlex.split(told.command), assignment.place)
-    return shlex.join(as_typed(words, str(assignment.place)))
 
 
 # --- ``gtp-harness bank``: wrong engines of former years, by which tests are measured ------------
@@ -172,7 +168,7 @@ def _run(arguments: argparse.Namespace) -> int:
             return _take(arguments, found, ledger, path.parent / "originals")
 
 
-def _add_options(parser: arguments.CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("add", "list"), help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -185,7 +181,7 @@ def _add_options(parser: arguments.CommandParser) -> None:
         " ships)")  # fmt: skip
     add("--overlay", metavar="DIR", help="the course folder, such as util")
     add("--key", metavar="FILE", help="file with the ledger's key (default: beside the ledger)")
-    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=whole(1), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
     arguments.add_sandbox(add)
     add("--python", metavar="PATH", default="", help="Python that runs the engines")

@@ -11,12 +11,11 @@ from harness.assignments.public_tests import TEST, shorten_path
 from harness.check.steps import CheckOptions, CheckReporter, Transcript, check, source_named
 from harness.cli import arguments
 from harness.cli.commandline import Command, whole
-from harness.cli.console import can_draw, colors, columns, never_fail_to_encode
+from harness.cli.console import can_draw, columns, never_fail_to_encode, paint_for
 from harness.errors import UsageError
 from harness.options import SANDBOXES
 from harness.records import Repeat
 from harness.report import report_files
-from harness.report.paint import Paint
 from harness.report.reporters import shell_word
 
 _PAGE = """\
@@ -52,7 +51,6 @@ def _run(arguments: argparse.Namespace) -> int:
     unicode = not arguments.ascii and can_draw(sys.stdout)
     words = ["gtp-harness", "check", *arguments.typed]
     again = " ".join(map(shell_word, words))
-    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
     assignment = find_assignment(arguments.assignment)
     source = source_named(arguments.source, assignment)
     if arguments.overlay and not Path(arguments.overlay).is_dir():
@@ -86,11 +84,13 @@ def _run(arguments: argparse.Namespace) -> int:
     repeat = Repeat() if arguments.test else Repeat(again, test=TEST)
     transcript = Transcript(shlex.join(words))
     width = columns(sys.stdout)
-    sayer = CheckReporter(transcript, paint, unicode=unicode, repeat=repeat, width=width)
+    sayer = CheckReporter(
+        transcript, paint_for(arguments), unicode=unicode, repeat=repeat, width=width
+    )
     return check(options, sayer)
 
 
-def _add_options(parser: arguments.CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     arguments.add_assignment(add)
@@ -104,7 +104,7 @@ def _add_options(parser: arguments.CommandParser) -> None:
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="sandbox level, 3 to 1; auto: the strongest that works, if any (default:"
         " %(default)s)")  # fmt: skip
-    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=whole(1), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
     add(
         TEST,

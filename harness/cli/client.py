@@ -10,7 +10,6 @@ from typing import Any
 
 from harness import extras
 from harness.archives.archive import files_in, pack_alike
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.cli.console import never_fail_to_encode
 from harness.client import Client, RemoteAssignment, SuitePlace, place_of, suite_of
@@ -136,7 +135,7 @@ def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     return ExitCode.FAULT if "harness error" in results else ExitCode.OK
 
 
-def _add_submit_options(parser: CommandParser) -> None:
+def _add_submit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     add_token_options(parser)
@@ -224,7 +223,12 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
     """
     file = Path(arguments.words[0])
     commit = next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
-    if _is_archive(file):
+    try:
+        with file.open("rb") as opened:
+            is_document = json.begins_document(opened.read(100))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    if not is_document:  # but an archive
         sent = client.post_engine(suite, file, arguments.revision or commit)
         print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
         with telling_received("engine"):
@@ -245,34 +249,17 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
     return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
 
 
-def _is_archive(file: Path) -> bool:
-    """Whether a file is an archive, and not a document of ``run --json``."""
-    try:
-        with file.open("rb") as opened:
-            return not json.begins_document(opened.read(100))
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
-
-
 def send_cases(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
     """Send the case files of a suite, and return the exit status."""
-    with _as_archive(Path(arguments.words[0])) as archive:
+    archive = Path(arguments.words[0])
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
+        if archive.is_dir():
+            folder, archive = archive, Path(room, "cases.tar")
+            pack_alike(archive, folder, {name: name for name in files_in(folder)[0]})
         found = client.send_cases(suite, archive, arguments.command, arguments.build)
     print(escape_controls(f"{found['title']} runs engines with these case files."))
     print(f"Page: {found['page']}")
     return ExitCode.OK
-
-
-@contextmanager
-def _as_archive(place: Path) -> Iterator[Path]:
-    """Give an archive; a folder is packed into one, which is gone afterwards."""
-    if not place.is_dir():
-        yield place
-        return
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
-        archive = Path(room, "cases.tar")
-        pack_alike(archive, place, {name: name for name in files_in(place)[0]})
-        yield archive
 
 
 def list_runs(client: Client, suite: SuitePlace, _arguments: argparse.Namespace) -> int:
@@ -305,7 +292,14 @@ def _line(run: dict[str, Any]) -> str:
 def _tell_comparison(comparison: dict[str, Any]) -> int:
     """Print how a run differs from a former one; return the exit status."""
     print(f"Compared with run {comparison['former']}:")
-    sections = {name: [_change_line(one) for one in comparison[name]] for name in _KINDS}
+    sections = {
+        name: [
+            f"{one['path']}:{one['line']}  {one['command']}  "
+            + " → ".join(filter(None, (one["before"], one["now"])))
+            for one in comparison[name]
+        ]
+        for name in _KINDS
+    }
     sections |= {heading: comparison[name] for name, heading in _SENTENCES.items()}
     for heading, lines in sections.items():
         if lines:
@@ -314,11 +308,6 @@ def _tell_comparison(comparison: dict[str, Any]) -> int:
     if not any(sections.values()):
         print("  all verdicts are the same")
     return ExitCode.FAILED if comparison["is_worse"] else ExitCode.OK
-
-
-def _change_line(change: dict[str, Any]) -> str:
-    verdicts = " → ".join(filter(None, (change["before"], change["now"])))
-    return f"{change['path']}:{change['line']}  {change['command']}  {verdicts}"
 
 
 # With the numbers of words that may follow ADDRESS.
@@ -330,7 +319,7 @@ _ACTIONS: dict[str, tuple[Callable[[Client, SuitePlace, argparse.Namespace], int
 }
 
 
-def _add_runs_options(parser: CommandParser) -> None:
+def _add_runs_options(parser: argparse.ArgumentParser) -> None:
     hidden = argparse.SUPPRESS
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from harness import extras, file_system
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import MOST_PORT, Command, port, size, whole
 from harness.cluster import records, state
 from harness.cluster.connector_link import command
@@ -233,7 +232,7 @@ def own_address(scheduler: str) -> str:
         raise UsageError(f"cannot reach {scheduler}: {error.strerror}") from None
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -330,7 +329,7 @@ def _stay(run: Callable[[], int]) -> int:
         failed = failed + 1 if run() in _FATAL else 0
 
 
-def _add_worker_options(parser: CommandParser) -> None:
+def _add_worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scheduler", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--tls", default="", metavar="DIR", help="folder of certificates: ca.pem and worker.pem")

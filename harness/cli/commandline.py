@@ -183,10 +183,11 @@ def _config_words(path: str) -> list[str]:
 # --- readers of values, which say what is wrong as argparse wants it -----------------------------
 
 
-def _refusal(message: str) -> Exception:
+def refuse_value(text: str, expected: str) -> NoReturn:
+    """Raise the error of a value that is not what is ``expected``."""
     from argparse import ArgumentTypeError
 
-    return ArgumentTypeError(message)
+    raise ArgumentTypeError(f"found {text!r}, expected {expected}")
 
 
 def number(least: float, expected: str) -> Callable[[str], float]:
@@ -198,23 +199,26 @@ def number(least: float, expected: str) -> Callable[[str], float]:
         except ValueError:
             value = float("nan")
         if not least <= value < float("inf"):
-            raise _refusal(f"found {text!r}, expected {expected}")
+            refuse_value(text, expected)
         return value
 
     return read
 
 
-def whole(least: int, expected: str, most: float = math.inf) -> Callable[[str], int]:
+def whole(least: int, expected: str = "", most: float = math.inf) -> Callable[[str], int]:
     """Return a reader of whole numbers from ``least`` to ``most``."""
+    expected = expected or f"a whole number{f' from {least}' if least else ''}"
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            raise _refusal(f"found {text!r}, expected {expected}")
+            refuse_value(text, expected)
         return int(text)
 
     return read
 
 
+time_limit = number(0, "seconds, 0 for no limit")
+count_limit = whole(0, "a whole number, 0 for no limit")
 MOST_PORT = 65535
 port = whole(0, f"a whole number from 0 to {MOST_PORT}", MOST_PORT)  # 0 is any free one
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -225,7 +229,7 @@ def size(text: str) -> int:
     digits = text.rstrip("kKmMgG")
     unit = _SUFFIXES.get(text[len(digits) :].lower())
     if not (digits.isascii() and digits.isdigit()) or unit is None:
-        raise _refusal(f"found {text!r}, expected bytes such as 65536 or 64k")
+        refuse_value(text, "bytes such as 65536 or 64k")
     return int(digits) * unit
 
 
@@ -240,6 +244,5 @@ def protocol(text: str) -> str:
     """Read the name of a protocol; for shells, a blank in it may be a hyphen."""
     name = text.replace("-", " ")
     if name not in PROTOCOLS:
-        expected = " or ".join(map(repr, PROTOCOLS))
-        raise _refusal(f"found {text!r}, expected {expected}")
+        refuse_value(text, " or ".join(map(repr, PROTOCOLS)))
     return name

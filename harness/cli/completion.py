@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from harness.cli import man
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.cli.man import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Value
 from harness.errors import ExitCode
@@ -41,7 +40,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("shell", nargs="?", choices=tuple(_SHELLS), metavar="SHELL", help="bash, zsh or fish")
 

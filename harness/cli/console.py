@@ -24,6 +24,7 @@ from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from typing import TextIO
 
     from harness.report.baseline import Comparison
@@ -189,6 +190,11 @@ def _in_letters(error: UnicodeError) -> tuple[str | bytes, int]:
 def can_draw(stream: TextIO) -> bool:
     """Whether a stream's encoding can say ``●``, ``○`` and lines, each as wide as a letter."""
     return "utf" in (stream.encoding or "").lower()
+
+
+def paint_for(arguments: Namespace) -> Paint:
+    """Return the colors of standard output, which ``--no-color`` turns off."""
+    return Paint(0 if arguments.no_color else colors(sys.stdout))
 
 
 _MOST = 256  # colors that we use

@@ -1,7 +1,7 @@
 """``gtp-harness generate``: case files from game records, or from nothing."""
 
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +11,7 @@ from harness import file_system, find_assignment, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks.banks import EngineAsker, EngineBench
 from harness.cli import bank
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command, whole
+from harness.cli.commandline import Command, refuse_value, whole
 from harness.declared.declaration import Declaration
 from harness.errors import ExitCode, UsageError
 from harness.generating import (
@@ -260,7 +259,7 @@ def _progress() -> Iterator[Callable[..., None]]:
         yield lambda **changes: live.update(task, **changes)
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
     add("--assignment", metavar="A", help="the assignment, by name or folder")
@@ -274,7 +273,7 @@ def _add_options(parser: CommandParser) -> None:
     add("--strict", action="store_true",
         help="use a game only as far as SGF and the rules of the game allow, and no other spelling"
         " of sizes and points than SGF's")  # fmt: skip
-    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+    add("--seed", type=whole(0), default=0, metavar="N",
         help="random seed (default: %(default)s)")  # fmt: skip
     add("--secret", metavar="PLACE",
         help="make private cases with this secret: a file, or env:NAME")  # fmt: skip
@@ -296,7 +295,7 @@ def _add_options(parser: CommandParser) -> None:
 def _sizes(text: str) -> range:
     first, _, last = text.partition("-")
     if not (first.isdecimal() and (last or first).isdecimal()):
-        raise ArgumentTypeError(f"found {text!r}, expected such as 9 or 5-9")
+        refuse_value(text, "such as 9 or 5-9")
     return range(int(first), int(last or first) + 1)
 
 

@@ -14,8 +14,8 @@ from harness import file_system, find_assignment, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
-from harness.cli.commandline import Command, number, whole
-from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.commandline import Command, number, refuse_value, whole
+from harness.cli.console import never_fail_to_encode, paint_for
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.fuzzing import require_hypothesis
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade, tournament
@@ -23,7 +23,7 @@ from harness.grading.attempts.grading_progress import GradingProgress
 from harness.grading.attempts.orders import OtherMachines
 from harness.grading.auditing import audit
 from harness.grading.exports import exporters, summary
-from harness.grading.exports.exporters import Downloaded, Sheets
+from harness.grading.exports.exporters import Downloaded
 from harness.grading.exports.sheet import ColumnError
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.ledger import places
@@ -32,11 +32,11 @@ from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult
 from harness.match.standings import Standings, lines
 from harness.processes import processors
-from harness.report.paint import Paint
 from harness.signals import ending_on_signals
 from harness.text import escape_controls, number_of
 
 TOURNAMENTS = ("round-robin", "swiss")
+_DOWNLOADS = [one.download for one in exporters.EXPORTS if one.download]  # to be filled in
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 _PAGE = """\
@@ -101,7 +101,7 @@ class _Command:
 
     def __init__(self, arguments: argparse.Namespace, assignment: Assignment) -> None:
         self._arguments = arguments
-        self._paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+        self._paint = paint_for(arguments)
         key = Path(arguments.key) if arguments.key else None
         private = (path for path in arguments.private if not path.startswith("@"))
         for path in filter(
@@ -136,14 +136,20 @@ class _Command:
             go_on=arguments.go_on,
             set_aside=Path(arguments.output) / SET_ASIDE,
         )
-        self._sheets = _sheets(arguments)
+        asked = [
+            (one.name, *(getattr(arguments, name) for name in one.attributes))
+            for one in _DOWNLOADS
+        ]
+        self._sheets = {
+            name: Downloaded(Path(path), columns) for name, path, columns in asked if path
+        }
         self._ledger = places.of(arguments.ledger or self._options.output / LEDGER, key)
         beside = self._ledger.path.parent if isinstance(self._ledger, places.LedgerFile) else None
         self._originals = (beside or self._options.output) / ORIGINALS
 
     def run(self) -> int:
         """Grade, write what is wanted, say the result, and return the exit status."""
-        for one in (one.download for one in exporters.EXPORTS if one.download):
+        for one in _DOWNLOADS:
             own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
             try:
                 exporters.check(own, self._options.assignment.title)
@@ -301,15 +307,6 @@ class _Command:
 # --- the command line --------------------------------------------------------------------------
 
 
-def _sheets(arguments: argparse.Namespace) -> Sheets:
-    asked = [
-        (one.download.name, *(getattr(arguments, name) for name in one.download.attributes))
-        for one in exporters.EXPORTS
-        if one.download
-    ]
-    return {name: Downloaded(Path(path), columns) for name, path, columns in asked if path}
-
-
 def _names(metavar: str) -> Callable[[str], tuple[str, ...]]:
     """Return the reader of as many names as there are in a metavar, with commas between them."""
     count = len(metavar.split(","))
@@ -317,8 +314,7 @@ def _names(metavar: str) -> Callable[[str], tuple[str, ...]]:
     def read(text: str) -> tuple[str, ...]:
         names = tuple(name.strip() for name in text.split(",")) if count > 1 else (text,)
         if len(names) != count:
-            message = f"found {text!r}, expected {_NUMBERS[count]} names with commas between them"
-            raise argparse.ArgumentTypeError(message)
+            refuse_value(text, f"{_NUMBERS[count]} names with commas between them")
         return names
 
     return read
@@ -330,8 +326,7 @@ def _moment(text: str) -> datetime.datetime:
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is not None:
-        message = f"found {text!r}, expected a local time such as 2018-01-29T23:55"
-        raise argparse.ArgumentTypeError(message)
+        refuse_value(text, "a local time such as 2018-01-29T23:55")
     return moment
 
 
@@ -344,13 +339,13 @@ def _fraction(most: float, expected: str) -> Callable[[str], Fraction]:
         except (ValueError, ZeroDivisionError):
             value = Fraction(-1)
         if not 0 <= value <= most:
-            raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
+            refuse_value(text, expected)
         return value
 
     return read
 
 
-def _add_options(parser: arguments.CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     add = parser.add_argument_group("what to grade").add_argument
     arguments.add_assignment(add)
@@ -366,7 +361,7 @@ def _add_options(parser: arguments.CommandParser) -> None:
     add("--deduction", type=_fraction(100, "a percentage from 0 to 100"), metavar="PERCENT",
         help="late penalty in percent of the points earned")  # fmt: skip
     add = parser.add_argument_group("how to run it").add_argument
-    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=whole(1), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
     add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
         help="most minutes for all case files of a submission (default: %(default)g)")  # fmt: skip
@@ -385,7 +380,7 @@ def _add_options(parser: arguments.CommandParser) -> None:
     add("--tournament", choices=TOURNAMENTS, default="",
         help="after the marks, let the submissions play each other: everybody everybody, or those"
         " with as many points; marks do not change")  # fmt: skip
-    add("--tournament-size", type=whole(2, "a whole number from 2", 25), default=0, metavar="N",
+    add("--tournament-size", type=whole(2, most=25), default=0, metavar="N",
         help="lines of the tournament's board (default: 9; a declared game: its"
         " largest)")  # fmt: skip
     points = _fraction(math.inf, "points, such as 3 or 2.5")
@@ -396,7 +391,7 @@ def _add_options(parser: arguments.CommandParser) -> None:
         help="grade even if the first submissions all fail to start for the same"
         " reason")  # fmt: skip
     add = parser.add_argument_group("what to write").add_argument
-    for one in (one.download for one in exporters.EXPORTS if one.download):
+    for one in _DOWNLOADS:
         add(f"--{one.name}", metavar="FILE", help=one.what)
         add(f"--{one.columns}", type=_names(one.metavar), default=(), metavar=one.metavar,
             help=one.which)  # fmt: skip

@@ -38,9 +38,9 @@ def _run(arguments: argparse.Namespace) -> int:
     if (arguments.assignment is None) is (arguments.grade is None):
         GRADESCOPE.refuse(f"give --assignment: {', '.join(shipped.names())}, or a folder")
     if arguments.grade is not None:
-        marked = gradescope.mark(Path(arguments.grade))
-        sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
-        print(f"{marked.mark} points. {sandbox}.")
+        mark, sandbox = gradescope.mark(Path(arguments.grade))
+        told = f"The sandbox was {sandbox}" if sandbox else "Nothing was run"
+        print(f"{mark} points. {told}.")
         return ExitCode.OK
     if arguments.private and arguments.public_only:
         raise UsageError("--private and --public-only exclude each other")
@@ -63,7 +63,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _add_options(parser: arguments.CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     arguments.add_assignment(add)
     arguments.add_private(add)

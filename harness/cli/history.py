@@ -1,11 +1,9 @@
 """``gtp-harness history``: what the runs of one ``--history`` file tell together."""
 
 import argparse
-import sys
 
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, whole
-from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.console import never_fail_to_encode, paint_for
 from harness.errors import ExitCode, UsageError
 from harness.history import history_file
 from harness.history.trends import trends
@@ -71,15 +69,13 @@ def _run(arguments: argparse.Namespace) -> int:
         report_files.write(arguments.json, [document(found)], encode_without_surrogates)
     if arguments.json not in report_files.STDOUT:
         from harness.history import text
-        from harness.report.paint import Paint
 
-        paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-        for line in text.lines(found, paint, unicode=not arguments.ascii):
+        for line in text.lines(found, paint_for(arguments), unicode=not arguments.ascii):
             print(line)
     return ExitCode.OK
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--output", metavar="DIR", help="write pages: index.html, each file's tests and runs")
@@ -87,7 +83,7 @@ def _add_options(parser: CommandParser) -> None:
     add("--program", metavar="PROGRAM",
         help="show the runs of this program, as typed (default: that of the last"
         " run)")  # fmt: skip
-    add("--last", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--last", type=whole(1), default=0, metavar="N",
         help="use only the last N runs in FILE (default: all)")  # fmt: skip
     add("--ascii", action="store_true", help="draw with ASCII characters")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")

@@ -4,7 +4,6 @@ import argparse
 from pathlib import Path
 
 from harness import file_system
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.cli.console import never_fail_to_encode
 from harness.errors import ExitCode
@@ -80,7 +79,7 @@ def _list(texts: list[str]) -> None:
         print(escape_controls(f"  {text}"))
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("check", "salvage"), help=argparse.SUPPRESS)
     parser.add_argument("ledger", nargs="?", metavar="LEDGER", help=argparse.SUPPRESS)
     add = parser.add_argument

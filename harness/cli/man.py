@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from harness import shipped
 from harness.cli import COMMANDS, arguments, find_command, overview, version
-from harness.cli.arguments import CommandParser, DefinitionTable, ExampleLines, Paragraph
 from harness.cli.commandline import Command
 from harness.errors import ExitCode
 from harness.report import report_files
@@ -51,13 +50,6 @@ class Option(NamedTuple):
     help: str
 
 
-class OptionGroup(NamedTuple):
-    """Options under one heading."""
-
-    title: str
-    options: tuple[Option, ...]
-
-
 class CommandHelp(NamedTuple):
     """A command with all that can follow it."""
 
@@ -65,14 +57,14 @@ class CommandHelp(NamedTuple):
     summary: str
     usage: str
     description: str
-    groups: tuple[OptionGroup, ...]
-    arguments: tuple[Value, ...]  # the last one any number of times
     epilog: str
+    groups: dict[str, list[Option]]  # by their headings
+    arguments: list[Value]  # the last one any number of times
 
     @property
     def options(self) -> list[Option]:
         """All options, whatever their group."""
-        return [option for group in self.groups for option in group.options]
+        return [option for group in self.groups.values() for option in group]
 
 
 def describe_commands() -> list[CommandHelp]:
@@ -80,31 +72,21 @@ def describe_commands() -> list[CommandHelp]:
     found = []
     for name, (_, summary) in COMMANDS.items():
         parser = find_command(name).parser()
-        expand, groups = parser._get_formatter()._expand_help, []
+        groups: dict[str, list[Option]] = {}
+        arguments: list[Value] = []
         for group in parser._action_groups:
-            options = [
-                Option(
-                    tuple(action.option_strings),
-                    next(_values(action), None) if action.nargs != 0 else None,
-                    expand(action),
-                )
-                for action in group._group_actions
-                if action.option_strings
-            ]
-            if options:
-                groups.append(OptionGroup(group.title or "", tuple(options)))
-        arguments = [action for action in parser._actions if not action.option_strings]
-        found.append(
-            CommandHelp(
-                name=name,
-                summary=summary,
-                usage=parser.usage or "",
-                description=parser.description or "",
-                groups=tuple(groups),
-                arguments=tuple(value for one in arguments for value in _values(one)),
-                epilog=parser.epilog or "",
-            )
-        )
+            for action in group._group_actions:
+                values = list(_values(action))
+                if not action.option_strings:
+                    arguments += values
+                    continue
+                value = values[0] if action.nargs != 0 else None
+                told = (action.help or "") % vars(action)
+                option = Option(tuple(action.option_strings), value, told)
+                groups.setdefault(group.title or "", []).append(option)
+        texts = parser.usage, parser.description, parser.epilog
+        usage, about, end = (text or "" for text in texts)
+        found.append(CommandHelp(name, summary, usage, about, end, groups, arguments))
     return found
 
 
@@ -159,20 +141,19 @@ def _run(arguments: argparse.Namespace) -> int:
         return ExitCode.OK
     folder = Path(arguments.folder) / "man1"
     report_files.try_to_write_into(str(folder))
-    for name, one in zip(others, commands, strict=True):
-        _write(folder, name, _page(name, one.summary, one.usage, _body(one), ["gtp-harness"]))
-    _write(folder, "gtp-harness", first)
+    pages = {
+        name: _page(name, one.summary, one.usage, _body(one), ["gtp-harness"])
+        for name, one in zip(others, commands, strict=True)
+    }
+    for name, page in (pages | {"gtp-harness": first}).items():
+        path = folder / f"{name}.1"
+        report_files.write(str(path), [page], str.encode)
+        print(path)
     return ExitCode.OK
 
 
-def _write(folder: Path, name: str, text: str) -> None:
-    report_files.write(str(folder / f"{name}.1"), [text], str.encode)
-    print(folder / f"{name}.1")
-
-
-def _add_options(parser: CommandParser) -> None:
-    add = parser.add_argument
-    add("folder", nargs="?", metavar="DIR", help="a folder of manual pages")
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", nargs="?", metavar="DIR", help="a folder of manual pages")
 
 
 def _page(name: str, summary: str, usage: str, body: Iterable[str], others: list[str]) -> str:
@@ -195,10 +176,10 @@ def _body(command: CommandHelp) -> Iterator[str]:
     """Yield what stands between the usage of a command and the pages to see, too."""
     yield from _text(command.description, "DESCRIPTION")
     yield ".SH OPTIONS"
-    for group in command.groups:
+    for title, options in command.groups.items():
         if len(command.groups) > 1:
-            yield f".SS {_roff(group.title.capitalize())}"
-        for option in group.options:
+            yield f".SS {_roff(title.capitalize())}"
+        for option in options:
             value = rf" \fI{_roff(option.value.name)}\fR" if option.value else ""
             names = (rf"\fB{_roff(name)}\fR{value}" for name in option.names)
             yield from (".TP", ", ".join(names), *_fill(option.help))
@@ -213,22 +194,22 @@ def _text(text: str, default: str) -> Iterator[str]:
     section = ""
     for first, *rest in arguments.blocks(text):
         heading = ""
-        if rest and isinstance(first, Paragraph) and re.fullmatch(r"[A-Z][\w ]*:", first.text):
-            heading = first.text[:-1].upper()
+        if rest and isinstance(first, str) and re.fullmatch(r"[A-Z][\w ]*:", first):
+            heading = first[:-1].upper()
         if heading or section != default:
             section = heading or default
             yield f".SH {_roff(section)}"
-        elif not isinstance(first, DefinitionTable):
+        elif not isinstance(first, dict):
             yield ".PP"
         for block in rest if heading else (first, *rest):
             match block:
-                case Paragraph():
-                    yield from _fill(block.text)
-                case ExampleLines():
-                    lines = (_roff(line.removeprefix("  ")) for line in block.lines)
+                case str():
+                    yield from _fill(block)
+                case list():
+                    lines = (_roff(line.removeprefix("  ")) for line in block)
                     yield from (".nf", *lines, ".fi")
-                case DefinitionTable():
-                    for key, told in block.rows:
+                case dict():
+                    for key, told in block.items():
                         yield from (".TP", rf"\fB{_roff(key)}\fR", *_fill(told))
 
 

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 from harness.cli import engine_options, run
-from harness.cli.arguments import CommandParser, add_help
-from harness.cli.commandline import Command, whole
+from harness.cli.arguments import add_help
+from harness.cli.commandline import Command, refuse_value, whole
 from harness.cli.console import never_fail_to_encode
 from harness.engine.launch import as_typed, split_program
 from harness.errors import ExitCode, ReportError, UsageError
@@ -114,7 +114,15 @@ def _run(arguments: argparse.Namespace) -> int:
         usual = _MOST_BY_TEST if sprt else _GAMES.get(arguments.format, _USUAL)
         games = arguments.games or usual
         schedule = Schedule(arguments.format, len(players), games, len(openings), arguments.rounds)
-        with closing(Journal(arguments.journal, _about(arguments, match, schedule))) as journal:
+        about = {  # what makes games those of one match; their number may grow
+            "players": [[player.name, player.command] for player in match.players],
+            "rules": match.rules._asdict(),
+            "openings": [one._asdict() for one in match.openings],
+            "format": [schedule.format, schedule.games if schedule.format == SWISS else 0],
+            "limits": match.options.limits._asdict(),
+            "sandbox": arguments.sandbox,
+        }
+        with closing(Journal(arguments.journal, about)) as journal:
             tournament = Tournament(arbiter, schedule, journal, sprt, tell, baseline)
             status = ExitCode.OK
             try:
@@ -153,10 +161,7 @@ def _sprt(text: str) -> Sprt:
     found = Sprt()._replace(**said)
     is_sound = found.elo0 < found.elo1 and 0 < found.alpha < 0.5 and 0 < found.beta < 0.5
     if not is_sound or _OF_TEST.sub("", text).strip():
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, expected such as elo0=0 elo1=10 alpha=0.05 beta=0.05, with elo0"
-            " below elo1"
-        )
+        refuse_value(text, "such as elo0=0 elo1=10 alpha=0.05 beta=0.05, with elo0 below elo1")
     return found
 
 
@@ -239,19 +244,6 @@ def _options(arguments: argparse.Namespace, players: Sequence[Player]) -> Option
     )
 
 
-def _about(arguments: argparse.Namespace, match: Match, schedule: Schedule) -> dict[str, object]:
-    """Return what makes games those of one match; their number may grow."""
-    games = schedule.games if schedule.format == SWISS else 0
-    return {
-        "players": [[player.name, player.command] for player in match.players],
-        "rules": match.rules._asdict(),
-        "openings": [one._asdict() for one in match.openings],
-        "format": [schedule.format, games],
-        "limits": match.options.limits._asdict(),
-        "sandbox": arguments.sandbox,
-    }
-
-
 # --- the command line --------------------------------------------------------------------------
 
 
@@ -260,7 +252,7 @@ def _size(text: str) -> tuple[int, int]:
     sides = re.fullmatch(r"(\d{1,2})(?:x(\d{1,2}))?", text)
     found = (int(sides[1]), int(sides[2] or sides[1])) if sides else (0, 0)
     if not all(1 <= side <= 25 for side in found):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a size such as 9 or 7x9")
+        refuse_value(text, "a size such as 9 or 7x9")
     return found
 
 
@@ -268,9 +260,10 @@ def _time(text: str) -> TimeControl:
     """Read ``300`` or ``60+10/5``: seconds for the game, then seconds for so many moves."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?)/(\d+))?", text)
     if not found or not (float(found[1]) or int(found[3] or 0)):
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, expected seconds for a game, such as 300, or for the game and then"
-            " for so many moves, such as 60+10/5 or 0+5/1"
+        refuse_value(
+            text,
+            "seconds for a game, such as 300, or for the game and then for so many moves, such as"
+            " 60+10/5 or 0+5/1",
         )
     return TimeControl(float(found[1]), float(found[2] or 0), int(found[3] or 0))
 
@@ -283,10 +276,10 @@ def _komi(text: str) -> str:
     return text
 
 
-_COUNT, _FROM_0 = whole(1, "a whole number from 1"), whole(0, "a whole number")
+_COUNT, _FROM_0 = whole(1), whole(0)
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arguments", nargs="*", metavar="PROGRAM", help=argparse.SUPPRESS)
     add = parser.add_argument_group("the game").add_argument
     add("--game", default=GO, metavar="NAME",

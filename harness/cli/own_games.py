@@ -1,7 +1,6 @@
 """``gtp-harness new`` and ``calibrate``: an assignment of one's own, drafted and tried out."""
 
 import argparse
-import json
 import os
 import shlex
 import shutil
@@ -14,9 +13,8 @@ from typing import NamedTuple
 from harness import file_system, find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import FILE, Assignment
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command, number, whole
-from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.commandline import Command, count_limit, time_limit, whole
+from harness.cli.console import colors, never_fail_to_encode, paint_for
 from harness.declared import declaration as declarations
 from harness.declared import proposal
 from harness.declared.evidence import gather
@@ -33,10 +31,9 @@ from harness.reading import casefile, suite
 from harness.records import ANSWERS_FILE, CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import encode_without_surrogates, number_of, one_line
+from harness.text import number_of, one_line
 from oracle.command_properties import STANDARD
 
-SCHEMA, VERSION = "gtp-harness/calibrate", 1
 _SECONDS, _CONVERSATIONS = 20.0, 200
 _WRAP = 88
 
@@ -80,10 +77,9 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     never_fail_to_encode()
     assignment = find_assignment(arguments.assignment)
     trial = try_declaration(assignment, arguments)
-    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-    print("\n".join(lines(trial, paint)))
+    print("\n".join(lines(trial, paint_for(arguments))))
     if arguments.json:
-        report_files.write(arguments.json, [_document(trial)], encode_without_surrogates)
+        report_files.write_json(arguments.json, _document(trial))
     return ExitCode.FAILED if trial.notes else ExitCode.OK
 
 
@@ -138,7 +134,7 @@ def _program(command: str, reference: ProgramStart, arguments: argparse.Namespac
     )
 
 
-def _add_calibrate_options(parser: CommandParser) -> None:
+def _add_calibrate_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("assignment", nargs="?", metavar="ASSIGNMENT", help="an assignment.toml, or its folder")
     _add_trial_options(parser)
@@ -146,17 +142,16 @@ def _add_calibrate_options(parser: CommandParser) -> None:
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
 
 
-def _add_trial_options(parser: CommandParser) -> None:
+def _add_trial_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how long is tried, and with which engines."""
     add = parser.add_argument
     add("--engine", action="append", default=[], metavar="PROGRAM",
         help="another engine for the game; may be repeated")  # fmt: skip
-    add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
+    add("--seconds", type=time_limit, default=_SECONDS, metavar="S",
         help="how long to try, in seconds (default: %(default)g; 0: no limit)")  # fmt: skip
-    add("--conversations", type=whole(0, "a whole number, 0 for no limit"),
-        default=_CONVERSATIONS, metavar="N",
+    add("--conversations", type=count_limit, default=_CONVERSATIONS, metavar="N",
         help="number of conversations to draw (default: %(default)s; 0: no limit)")  # fmt: skip
-    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+    add("--seed", type=whole(0), default=0, metavar="N",
         help="random seed; it alone decides the draws (default: %(default)s)")  # fmt: skip
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="sandbox level of the engines; the assignment sets the reference's (default:"
@@ -192,7 +187,7 @@ def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
     yield f"{number_of(seen.conversations, 'conversation')}: {count}"
 
 
-def _document(trial: TriedDeclaration) -> str:
+def _document(trial: TriedDeclaration) -> dict[str, object]:
     """Return what trying a declaration showed as JSON.
 
     The document is an object with these members::
@@ -217,15 +212,14 @@ def _document(trial: TriedDeclaration) -> str:
         }
         for name, tally in seen.tallies.items()
     }  # fmt: skip
-    document = {
-        "schema": SCHEMA,
-        "version": VERSION,
+    return {
+        "schema": "gtp-harness/calibrate",
+        "version": 1,
         "conversations": seen.conversations,
         "commands": commands,
         "notes": [one._asdict() | {"matter": one.matter.value} for one in told],
         "bounds": beyond,
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 CALIBRATE = Command("calibrate", _CALIBRATE_PAGE, _add_calibrate_options, _calibrate)
@@ -394,7 +388,7 @@ def _from(folder: Path, words: Sequence[str]) -> list[str]:
     return [first, *named[1:]] if is_interpreter else named
 
 
-def _add_new_options(parser: CommandParser) -> None:
+def _add_new_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", nargs="?", metavar="DIR",
         help="folder of the assignment; created if it does not exist")  # fmt: skip

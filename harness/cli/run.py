@@ -25,10 +25,9 @@ from harness.text import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from harness.cli.arguments import CommandParser
     from harness.history.records import RunKept
     from harness.report.baseline import Comparison
     from harness.vocabulary import BoardKind
@@ -108,7 +107,17 @@ class _CommandRun:
         self.reports = _places(arguments)
         self.views: list[FileView] = []
         self.entered = _enter_history(arguments) if self.found.cases else None
-        self.console = Console(self.found.named, _style(arguments, self.repeat))
+        style = Style(
+            aside=any(getattr(arguments, one.attribute) in STDOUT for one in reporters.REPORTERS),
+            long=arguments.long,
+            plain=arguments.plain,
+            report=arguments.report,
+            color=not arguments.no_color,
+            unicode=not arguments.ascii,
+            progress=not arguments.verbose,
+            repeat=self.repeat,
+        )
+        self.console = Console(self.found.named, style)
 
     def main(self) -> int:
         """Run, report, and return the exit status; after a Ctrl-C, of what was found before."""
@@ -217,7 +226,7 @@ class _CommandRun:
 # --- the command line --------------------------------------------------------------------------
 
 
-def add_options(parser: commandline.Plain | CommandParser) -> None:
+def add_options(parser: commandline.Plain | ArgumentParser) -> None:
     """Add all options of its command line."""
     title = "options of gogui-regress (also with a single dash)"
     add = parser.add_argument_group(title).add_argument
@@ -243,13 +252,13 @@ def add_options(parser: commandline.Plain | CommandParser) -> None:
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
     options = Options()
     add = parser.add_argument_group("what to run and how to judge it").add_argument
-    add("--jobs", type=commandline.whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=commandline.whole(1), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
     add("--only", metavar="PATTERN",
         help="only tests whose command has a match of this regular expression")  # fmt: skip
     add("--ids", metavar="IDS", help="only tests with these IDs, such as 10,20-29")
     add("--lines", metavar="LINES", help="only tests in these lines of the file, such as 12,20-29")
-    add("--rerun", type=commandline.whole(0, "a whole number"), default=options.rerun, metavar="N",
+    add("--rerun", type=commandline.whole(0), default=options.rerun, metavar="N",
         help="run everything N more times; verdicts that change are flaky")  # fmt: skip
     add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
     add("--dialect", choices=("gogui", "gnugo"), default=options.dialect,
@@ -354,19 +363,6 @@ def _enter_history(arguments: Namespace) -> RunKept | None:
     return run._replace(number=history_file.enter(arguments.history, run))
 
 
-def _style(arguments: Namespace, repeat: Repeat) -> Style:
-    return Style(
-        aside=any(getattr(arguments, one.attribute) in STDOUT for one in reporters.REPORTERS),
-        long=arguments.long,
-        plain=arguments.plain,
-        report=arguments.report,
-        color=not arguments.no_color,
-        unicode=not arguments.ascii,
-        progress=not arguments.verbose,
-        repeat=repeat,
-    )
-
-
 # --- the command line of a run, made anew -------------------------------------------------------
 
 # What an engine is told, how it is listened to and how it is judged; all else is for one run.
@@ -417,7 +413,7 @@ class _RunCommand(commandline.Command):
         return _CommandRun(given, plain).main()
 
 
-def _add_all(parser: CommandParser) -> None:
+def _add_all(parser: ArgumentParser) -> None:
     import argparse
 
     parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)

@@ -122,7 +122,7 @@ def print_timezone(settings: Settings) -> None:
     data_folder.keep_zone(settings.data, now)
 
 
-def _add_serve_options(parser: arguments.CommandParser) -> None:
+def _add_serve_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_place(parser)
     add("--host", default="127.0.0.1", metavar="ADDRESS",
@@ -134,13 +134,13 @@ def _add_serve_options(parser: arguments.CommandParser) -> None:
     add("--allowed-host", action="append", default=[], metavar="NAME",
         help="another name by which the service may be asked; repeatable (default: those of"
         " --address, --host and this machine)")  # fmt: skip
-    add("--workers", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--workers", type=whole(1), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores; with --scheduler, twice as"
         " many as its workers keep all of them busy)")  # fmt: skip
     add("--largest", type=whole(1, "a whole number of megabytes from 1"), default=64, metavar="MB",
         help="largest file that is uploaded, in MB (default: %(default)s); no submission may"
         " have more than 32")  # fmt: skip
-    add("--most-uploads", type=whole(1, "a whole number from 1"), default=100, metavar="N",
+    add("--most-uploads", type=whole(1), default=100, metavar="N",
         help="submissions of a student to an assignment (default: %(default)s)")  # fmt: skip
     add("--most-uploaded", type=whole(1, "a whole number of megabytes from 1"), default=2048,
         metavar="MB",
@@ -177,7 +177,7 @@ SERVE = Command("serve", _SERVE_PAGE, _add_serve_options, _run_serve)
 # --- Options that the commands of the service share: where its data are, a token, and who asks ---
 
 
-def add_place(parser: arguments.CommandParser) -> None:
+def add_place(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where the data of a service are."""
     add = parser.add_argument
     add("--data", default="", metavar="DIR",
@@ -186,12 +186,12 @@ def add_place(parser: arguments.CommandParser) -> None:
         help="postgresql://USER@HOST/DATABASE instead of files in --data")  # fmt: skip
 
 
-def _add_folder(parser: arguments.CommandParser) -> None:
+def _add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add_place(parser)
 
 
-def add_keep(parser: arguments.CommandParser) -> None:
+def add_keep(parser: argparse.ArgumentParser) -> None:
     """Add the option that says how long what is kept."""
     parser.add_argument("--keep", action="append", default=[], metavar="THING=DAYS",
         help="keep logs, mail, sessions, checks, marks, originals or audit for DAYS or"
@@ -357,7 +357,7 @@ def _prune(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _add_prune_options(parser: arguments.CommandParser) -> None:
+def _add_prune_options(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
     add_keep(parser)
     parser.add_argument("--dry-run", action="store_true",

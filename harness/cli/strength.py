@@ -1,7 +1,6 @@
-"""The result of putting tests to mistakes or to engines: for a reader, and for programs."""
+"""``gtp-harness strength``: which mistakes and wrong engines tests catch."""
 
 import argparse
-import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from harness import find_assignment
@@ -9,7 +8,6 @@ from harness.assignments.assignment import specification_of
 from harness.assignments.sets import is_good, sets_of
 from harness.banks import banks
 from harness.cli import bank
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number, whole
 from harness.errors import ExitCode, UsageError
 from harness.judging.strength import MeasuredTest, Strength, measure
@@ -17,15 +15,14 @@ from harness.options import STATUS_LAST
 from harness.reading.suite import expand, gather
 from harness.report import report_files
 from harness.specifications import NAMES
-from harness.text import at_most, count_rest, encode_without_surrogates, number_of, one_line
+from harness.text import at_most, count_rest, number_of, one_line
 from oracle.mistakes.clauses import Clause
 
-SCHEMA, VERSION = "gtp-harness/strength", 1
 MISTAKE, ENGINE, MUTANT = "mistake", "engine", "mutant"  # what tests are put to
 _IDLE = 20  # tests that catch nobody, by place
 
 
-def report(
+def _report(
     found: Strength, noun: str, number_of_files: int, sets: Mapping[str, set[str]], *, matrix: bool
 ) -> Iterator[str]:
     """Yield the lines of a report.
@@ -50,7 +47,7 @@ def report(
     yield from _section("The reference engine fails", map(_place, found.wrong))
     described = (f"{one.name}  {one_line(one.sentence, 120)}" for one in found.survivors)
     yield from _section("No test catches", described)
-    yield from _section("No test of these clauses", map(describe_clause, found.untested))
+    yield from _section("No test of these clauses", map(_describe_clause, found.untested))
     if found.idle:
         yield f"\nCatches nothing ({len(found.idle)}):"
         yield from (f"  {line}" for line in at_most([*map(_place, found.idle)], _IDLE))
@@ -68,7 +65,7 @@ def report(
     elif noun == ENGINE:
         yield f"\n{caught} of {number_of(total, 'engine')} caught"
     else:
-        yield f"\nkill rate {percent(found)} ({caught} of {total} mistakes)"
+        yield f"\nkill rate {_percent(found)} ({caught} of {total} mistakes)"
 
 
 def _matrix(strength: Strength) -> Iterator[str]:
@@ -105,7 +102,7 @@ def _describe_sets(strength: Strength, sets: Mapping[str, set[str]]) -> Iterator
         yield f"{name:{width}}  {tests:5}  {bits.bit_count():6}  {told}"
 
 
-def percent(strength: Strength) -> str:
+def _percent(strength: Strength) -> str:
     """Return the kill rate; never 100 % when a mistake gets away."""
     return f"{int(1000 * strength.kill_rate) / 10:g} %"
 
@@ -120,12 +117,11 @@ def _place(test: MeasuredTest) -> str:
     return f"{test.place}  {one_line(test.step.text, 60)}"
 
 
-def describe_clause(clause: Clause) -> str:
-    """Return a clause with its place in the assignment's document."""
+def _describe_clause(clause: Clause) -> str:
     return f"{clause.name}: {clause.sentence} ({clause.source})"
 
 
-def document(strength: Strength) -> str:
+def document(strength: Strength) -> dict[str, object]:
     """Return what tests catch as JSON.
 
     The document is an object with these members::
@@ -146,9 +142,9 @@ def document(strength: Strength) -> str:
                        they do
     """
     least, is_least = strength.smallest()
-    document = {
-        "schema": SCHEMA,
-        "version": VERSION,
+    return {
+        "schema": "gtp-harness/strength",
+        "version": 1,
         "assignment": strength.assignment,
         "kill_rate": strength.kill_rate,
         "mistakes": [{"name": one.name, "sentence": one.sentence} for one in strength.mistakes],
@@ -174,7 +170,6 @@ def document(strength: Strength) -> str:
         "smallest": {"tests": [test.place for test in least], "exact": is_least},
         "left_out": [one.name for one in strength.open_mistakes],
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 # --- ``gtp-harness strength``: which mistakes people make do these cases catch? ------------------
@@ -264,14 +259,14 @@ def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
         STRENGTH.refuse("found no tests in these files")
     named = arguments.cases if len(arguments.cases) > 1 else ()  # to be compared
     sets = {one: set(expand([one], has_answers=True)) for one in named}
-    print("\n".join(report(found, noun, len(cases), sets, matrix=arguments.matrix)))
+    print("\n".join(_report(found, noun, len(cases), sets, matrix=arguments.matrix)))
     if arguments.json:
-        report_files.write(arguments.json, [document(found)], encode_without_surrogates)
+        report_files.write_json(arguments.json, document(found))
     is_enough = bool(arguments.mutants) or 100 * found.kill_rate >= arguments.at_least
     return ExitCode.OK if is_enough and not found.wrong else ExitCode.FAILED
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
     add("--assignment", metavar="A", help="the assignment, by name or folder")
@@ -285,7 +280,7 @@ def _add_options(parser: CommandParser) -> None:
     add("--json", metavar="FILE", help="write everything as JSON (with CASES)")
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
         help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
-    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+    add("--seed", type=whole(0), default=0, metavar="N",
         help="random seed for the choice of mutants (default: %(default)s)")  # fmt: skip
     bank.add_wrong_engines(parser)
 
@@ -299,13 +294,13 @@ def _tell_sets(arguments: argparse.Namespace) -> ExitCode:
         found = list(sets_of(find_assignment(name), arguments.private))
         for place, one in enumerate(found):
             known = one.strength
-            caught = f"{known.caught.bit_count()} of {len(known.mistakes)}, {percent(known)}"
+            caught = f"{known.caught.bit_count()} of {len(known.mistakes)}, {_percent(known)}"
             lost = "".join(f"; not {mistake.name}" for mistake in known.survivors[:_NAMED])
             lost += count_rest(len(known.survivors) - _NAMED, " and {} more")
             row = f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
             print(f"{'' if place else name:16}{row}")
         for clause in found[0].strength.untested:
-            print(f"{'':16}no public test of {describe_clause(clause)}")
+            print(f"{'':16}no public test of {_describe_clause(clause)}")
         good = good and is_good(found)
     return ExitCode.OK if good else ExitCode.FAILED
 

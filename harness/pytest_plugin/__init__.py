@@ -38,9 +38,9 @@ def _protocol(text: str) -> str:
 
 
 def _seconds(text: str) -> float:
-    from harness.cli.commandline import number
+    from harness.cli.commandline import time_limit
 
-    return number(0, "seconds, 0 for no limit")(text)
+    return time_limit(text)
 
 
 @pytest.hookimpl(wrapper=True)

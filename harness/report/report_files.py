@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby, islice
 
 from harness import file_system
 from harness.errors import ReportError, UsageError
-from harness.text import encode_visible
+from harness.text import encode_visible, encode_without_surrogates
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few
@@ -76,6 +76,14 @@ def write_bytes(path: str, data: bytes) -> None:
     Raises :class:`ReportError` when it cannot be written.
     """
     _write(path, [data])
+
+
+def write_json(path: str, document: Mapping[str, object]) -> None:
+    """Write a document as JSON; raises as :func:`write`."""
+    from json import dumps
+
+    text = dumps(document, ensure_ascii=False, indent=1)
+    write(path, [text, "\n"], encode_without_surrogates)
 
 
 def _write(path: str, pieces: Iterable[bytes], *, lasting: bool = True) -> None:

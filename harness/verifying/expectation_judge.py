@@ -104,15 +104,13 @@ def near(text: str) -> Iterator[str]:
             yield from (other + text[1:], f"{text}.0", f"{text}.5", f"{text}0")
             yield text.partition(".")[0]
     elif error := _ERROR.fullmatch(text):
-        yield from _errors(error[1], error[2])
+        argument, reason = error.groups()
+        yield from (f'illegal move: "{argument}" {other}' for other in _REASONS)
+        yield from (f"illegal move: {argument} {reason}", f'illegal move: "" {reason}')
+        yield f'illegal move: "b {argument}" {reason}'
+        yield from (f'"{argument}" {reason}', "illegal move")
     elif not text.startswith("There "):
         yield from _lists(text.split(" "))
-
-
-def _errors(argument: str, reason: str) -> Iterator[str]:
-    yield from (f'illegal move: "{argument}" {other}' for other in _REASONS)
-    yield from (f"illegal move: {argument} {reason}", f'illegal move: "" {reason}')
-    yield from (f'illegal move: "b {argument}" {reason}', f'"{argument}" {reason}', "illegal move")
 
 
 def _lists(words: list[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from harness.verifying.expectation_judge import (
     OracleAnswer,
     Verified,
 )
-from oracle.command_properties import STONES, CommandProperties, PropertyTable
+from oracle.command_properties import STONES, CommandProperties
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown
 
@@ -56,7 +56,8 @@ class _FileWalk:
         self._dialect = dialect_of(case, dialect)
         self._engine = specification.reference_engine(in_process.folder_of(case))
         self._is_free = False  # an engine's own choice has led here
-        self._unknown = _Unknown()
+        # The parts of a game that are unknown, by the line of the command that was refused.
+        self._unknown: dict[str, int] = {}
         self._tested = {step.command for step in case.steps if self._asks(step)}
         self.quit_line = 0
         self.opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
@@ -69,7 +70,8 @@ class _FileWalk:
         ends, game = self._specification.ends, engine.session.game
         is_late = ends and properties.moves and not properties.chooses and game.is_over
         late = "the game is over before this move" if is_late else ""
-        hidden = self._unknown.line(properties)
+        refused = (self._unknown[one] for one in properties.needs if one in self._unknown)
+        hidden = min(refused, default=0)
         told = self._ask_oracle(step, properties, choices) if step.is_test else None
         # Tests on a board of such a size are reported by themselves.
         sets_up = not properties.begins_board and self._only_sets_up(step, properties)
@@ -83,7 +85,10 @@ class _FileWalk:
         is_refused = not right.ok or (properties.says_nothing and right.text)
         if is_refused and not self._is_meant(step, right):
             fault = f"this command of the setup is refused: {one_line(right.raw, 80)}"
-        (self._unknown.forget if fault else self._unknown.know_again)(properties, step.line)
+        for part in properties.touches if fault else ():
+            self._unknown.setdefault(part, step.line)
+        for part in () if fault else properties.renews:
+            self._unknown.pop(part, None)
         if told is None or (fault and properties.sets_up and self._only_sets_up(step, properties)):
             if text := late or fault:
                 yield self.unreachable(step, text)
@@ -159,28 +164,6 @@ def _why_open(engine: Engine, command: str) -> str:
     session = engine.session
     why: str = session.explain_open_answer(split(command))
     return "" if why == session.explain_open_answer([""]) else why
-
-
-class _Unknown:
-    """The parts of a game that are unknown because a command of its setup was refused."""
-
-    def __init__(self) -> None:
-        self._since: dict[str, int] = {}  # what is not known, and the line of the refused command
-
-    def forget(self, properties: CommandProperties, line: int) -> None:
-        """Forget what a command would have set or changed."""
-        for part in properties.touches:
-            self._since.setdefault(part, line)
-
-    def know_again(self, properties: CommandProperties, line: int) -> None:
-        """Know again what a command has set."""
-        for part in properties.renews:
-            self._since.pop(part, None)
-
-    def line(self, properties: CommandProperties) -> int:
-        """Return the line that keeps a command's right answer from being known; 0 if none does."""
-        lines = (self._since[part] for part in properties.needs if part in self._since)
-        return min(lines, default=0)
 
 
 # --- All case files together: what each test's expectation is worth, and which tests ask the same
@@ -276,7 +259,10 @@ def _find_repeated(
 ) -> list[CaseFinding]:
     """Return the tests that repeat an earlier one; repeating within a game is not a fault."""
     findings = []
-    games = dict(_games(case, specification.commands))
+    games, game = dict[int, int](), 0  # by line, the number of the board that it is about
+    for step in case.steps:
+        game += specification.commands[_name(step)].begins_board
+        games[step.line] = game
     known = {one.step.line for one in results if isinstance(one, OracleAnswer) and not one.is_free}
     for step, identity in in_process.identities(case, specification):
         if step.line not in known:
@@ -288,14 +274,6 @@ def _find_repeated(
                 CaseFinding(FindingKind.DUPLICATE, case.path, step.line, step.text, text)
             )
     return findings
-
-
-def _games(case: CaseFile, command_properties: PropertyTable) -> Iterator[tuple[int, int]]:
-    """Yield each line with a command and the number of the board that it is about."""
-    game = 0
-    for step in case.steps:
-        game += command_properties[_name(step)].begins_board
-        yield step.line, game
 
 
 def _name(step: Step) -> str:
