@@ -18,10 +18,7 @@ from harness import extras, file_system
 from harness.cli.commandline import MOST_PORT, Command, port, size, whole
 from harness.cluster import records, state
 from harness.cluster.connector_link import command
-from harness.cluster.dispatcher import Dispatcher
 from harness.errors import ExitCode, UsageError
-from harness.grading import SET_ASIDE
-from harness.grading.attempts.orders import SetAside
 from harness.text import escape_controls, number_of
 from harness.work import canonical_json
 
@@ -32,31 +29,28 @@ if TYPE_CHECKING:
 def text(scheduler: str, state: records.ClusterState) -> Iterator[str]:
     """Yield the lines of a status."""
     yield f"{scheduler}: {number_of(len(state.workers), 'worker')}"
-    for worker in state.workers:
-        yield ""
-        yield from _worker(worker)
+    for one in state.workers:
+        facts = one.facts
+        yield f"\n{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
+        if unfit := records.find_unfitness(facts):
+            yield f"  gets no work: {unfit}"
+        levels, tools = ", ".join(facts.levels) or "none", ", ".join(facts.tools) or "none"
+        yield f"  gtp-harness {facts.version}; sandbox levels {levels}; pace {facts.pace:g}"
+        pythons = ", ".join(one[:8] for one in facts.pythons)
+        yield f"  programs {tools}; Pythons {pythons or 'none'}"
+        yield f"  takes environments for {', '.join(facts.bases) or 'no Python'}"
+        done = f"did {number_of(one.done, 'submission')}"
+        done += f", gave back {number_of(one.troubles, 'submission')}"
+        yield f"  load {one.load:.0f} %, {one.memory / 1e6:.0f} MB; {done}"
+        if one.trouble:
+            yield f"  the last one given back: {one.trouble}"
+        yield f"  has {', '.join(unit.described for unit in one.loads) or 'nothing to do'}"
     if state.left:
         yield "\nGone since the scheduler was started:"
-    for one in state.left:
-        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.at))
-        had = ", ".join(unit.described for unit in one.lost)
-        yield f"  {one.machine} ({one.address}), {at}{f'; it had {had}' if had else ''}"
-
-
-def _worker(one: records.WorkerStatus) -> Iterator[str]:
-    facts = one.facts
-    yield f"{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
-    if unfit := records.find_unfitness(facts):
-        yield f"  gets no work: {unfit}"
-    levels, tools = ", ".join(facts.levels) or "none", ", ".join(facts.tools) or "none"
-    yield f"  gtp-harness {facts.version}; sandbox levels {levels}; pace {facts.pace:g}"
-    yield f"  programs {tools}; Pythons {', '.join(one[:8] for one in facts.pythons) or 'none'}"
-    yield f"  takes environments for {', '.join(facts.bases) or 'no Python'}"
-    done, given_back = number_of(one.done, "submission"), number_of(one.troubles, "submission")
-    yield f"  load {one.load:.0f} %, {one.memory / 1e6:.0f} MB; did {done}, gave back {given_back}"
-    if one.trouble:
-        yield f"  the last one given back: {one.trouble}"
-    yield f"  has {', '.join(unit.described for unit in one.loads) or 'nothing to do'}"
+    for gone in state.left:
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(gone.at))
+        had = ", ".join(unit.described for unit in gone.lost)
+        yield f"  {gone.machine} ({gone.address}), {at}{f'; it had {had}' if had else ''}"
 
 
 # --- ``gtp-harness cluster``: certificates, a scheduler, and what the commands of a cluster share
@@ -114,7 +108,16 @@ def _run(arguments: argparse.Namespace) -> int:
         print(escape_controls(told))
         return ExitCode.OK
     if arguments.action == "status":
-        return _print_status(arguments)
+        if not arguments.folder:
+            CLUSTER.refuse("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
+        arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nothing is fetched
+        found = state.look(connector_settings(arguments))
+        if arguments.json:
+            print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
+        else:
+            for line in text(arguments.scheduler, found):
+                print(escape_controls(line))
+        return ExitCode.OK if found.workers else ExitCode.FAILED
     if arguments.folder:
         CLUSTER.refuse("DIR goes with certificates; scheduler has --tls DIR")
     address = f"{'tls' if arguments.tls else 'tcp'}://{arguments.host}:{arguments.port}"
@@ -127,21 +130,6 @@ def _run(arguments: argparse.Namespace) -> int:
         return status
     print(f"gtp-harness: the scheduler was ended by signal {-status}", file=sys.stderr)
     return ExitCode.FAULT
-
-
-def _print_status(arguments: argparse.Namespace) -> int:
-    """Say what the cluster does; return the exit status."""
-    if not arguments.folder:
-        CLUSTER.refuse("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
-    arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nobody fetches anything
-    settings = connector_settings(arguments)
-    found = state.look(settings)
-    if arguments.json:
-        print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
-    else:
-        for line in text(settings.scheduler, found):
-            print(escape_controls(line))
-    return ExitCode.OK if found.workers else ExitCode.FAILED
 
 
 def require() -> None:
@@ -165,22 +153,12 @@ def run_cluster_process(kind: str, settings: Any) -> int:
         process.wait()
 
 
-def dispatcher(
-    arguments: argparse.Namespace, remark: Callable[[str], object], folder: Path
-) -> Dispatcher:
-    """Return what carries units to the cluster that a command line names.
-
-    ``folder``: of the grading, where machines are kept that are not believed.
+def connector_settings(arguments: argparse.Namespace) -> records.ConnectorSettings:
+    """Return how to reach the cluster of a command line.
 
     Raises:
         UsageError: it cannot be reached as the command line says.
     """
-    found = connector_settings(arguments)
-    return Dispatcher(found, remark, book=SetAside(folder / SET_ASIDE))
-
-
-def connector_settings(arguments: argparse.Namespace) -> records.ConnectorSettings:
-    """Return how to reach the cluster of a command line; raises as :func:`dispatcher`."""
     require()
     from harness.cluster import tls
 
@@ -206,12 +184,20 @@ def read_papers(address: str, folder: str, role: str) -> "TlsCredentials | None"
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
     """Return by which address of this machine workers reach it, and a port; 0: any."""
-    host, colon, port = text.rpartition(":")
-    if not port.isdigit():
-        return text or own_address(scheduler), 0
-    number = int(port) if colon else 0
-    if number > MOST_PORT:
-        raise UsageError(f"--bytes-at: found port {number}, expected at most {MOST_PORT}")
+    is_bare = text.count(":") > 1 and not text.startswith("[")  # IPv6 without a port
+    authority = f"[{text}]" if is_bare else text
+    try:
+        place = urlsplit(f"//{authority}")
+        host, number = place.hostname or "", place.port or 0
+        if place.netloc != authority or "@" in authority or host.isdigit():
+            raise ValueError(text)
+    except ValueError:
+        port = text.rpartition(":")[2]
+        if port.isascii() and port.isdigit() and int(port) > MOST_PORT:
+            wrong = f"port {port}, expected at most {MOST_PORT}"
+        else:
+            wrong = f"{text!r}, expected HOST or HOST:PORT"
+        raise UsageError(f"--bytes-at: found {wrong}") from None
     return host or own_address(scheduler), number
 
 

@@ -16,11 +16,12 @@ from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
 from harness.cli.commandline import Command, number, refuse_value, whole
 from harness.cli.console import never_fail_to_encode, paint_for
+from harness.cluster.dispatcher import Dispatcher
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.fuzzing import require_hypothesis
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade, tournament
 from harness.grading.attempts.grading_progress import GradingProgress
-from harness.grading.attempts.orders import OtherMachines
+from harness.grading.attempts.orders import OtherMachines, SetAside
 from harness.grading.auditing import audit
 from harness.grading.exports import exporters, summary
 from harness.grading.exports.exporters import Downloaded
@@ -266,8 +267,9 @@ class _Command:
             distant: AbstractContextManager[OtherMachines | None] = nullcontext()
             try:
                 if self._arguments.scheduler:
-                    own = cluster.dispatcher(self._arguments, self._warn, options.output)
-                    distant = closing(own)
+                    found = cluster.connector_settings(self._arguments)
+                    book = SetAside(options.output / SET_ASIDE)
+                    distant = closing(Dispatcher(found, self._warn, book=book))
                 with distant as machines, GradingProgress(left) as progress:
                     grade.run(options, ledger, plan, store, progress, other_machines=machines)
             except KeyboardInterrupt:

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from harness import extras
@@ -13,7 +14,7 @@ from harness.grading.ledger.places import is_server
 from harness.processes import processors
 from harness.service import monitoring
 from harness.service.operations import pruning
-from harness.service.operations.backups import BackupSummary, back_up, restore
+from harness.service.operations.backups import back_up, restore
 from harness.service.settings import Settings, own_names
 from harness.service.settings import data_folder as usual_folder
 from harness.service.storage import data_folder
@@ -76,22 +77,18 @@ def _run_serve(arguments: argparse.Namespace) -> int:
         settings = settings._replace(
             scheduler=found.scheduler, tls=found.tls, bytes_host=found.host, bytes_port=found.port
         )
-    return _check(settings) if arguments.check else _serve(settings)
+    if not arguments.check:
+        return _serve(settings)
+    from harness.service.operations.health import check_settings
+
+    checked = list(check_settings(settings))
+    for one in checked:
+        print(escape_controls(f"{one.name:10}{'' if one.is_good else 'NOT GOOD: '}{one.message}"))
+    return ExitCode.OK if all(one.is_good for one in checked) else ExitCode.FAILED
 
 
 def _absolute(path: str) -> str:
     return str(Path(path).absolute()) if path else ""
-
-
-def _check(settings: Settings) -> int:
-    from harness.service.operations.health import check_settings
-
-    is_good = True
-    for found in check_settings(settings):
-        told = f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.message}"
-        print(escape_controls(told))
-        is_good &= found.is_good
-    return ExitCode.OK if is_good else ExitCode.FAILED
 
 
 def _serve(settings: Settings) -> int:
@@ -222,7 +219,7 @@ def place(arguments: argparse.Namespace) -> Settings:
     )
 
 
-# --- ``gtp-harness backup``: copy all of a service into a folder ---------------------------------
+# --- ``gtp-harness backup`` and ``restore``: all of a service in a folder ------------------------
 
 
 _BACKUP_PAGE = """\
@@ -246,35 +243,6 @@ Examples:
       --database postgresql://tests@db.example.org/tests"""
 
 
-_KEYLESS_SERVICE = (
-    "the service has a ledger without its key. The backup has the ledger, but nothing is graded"
-    " with it, here or after a restore, until its key is there: {}"
-)
-
-
-def _backup(arguments: argparse.Namespace) -> int:
-    if not arguments.folder:
-        BACKUP.refuse("expected the new folder DIR")
-    settings = place(arguments)
-    data_folder.keep_files_private()
-    made = back_up(settings, Path(arguments.folder).absolute())
-    return _tell_copied(made, arguments.folder, _KEYLESS_SERVICE)
-
-
-def _tell_copied(copied: BackupSummary, folder: object, warning: str) -> int:
-    """Say what was copied where; ``warning``: that the key of a ledger is missing."""
-    print(f"{number_of(copied.files, 'file')}, {copied.size:,} bytes, in {folder}")
-    for key in copied.keyless:
-        print(f"warning: {warning.format(key)}", file=sys.stderr)
-    return ExitCode.FAILED if copied.keyless else ExitCode.OK
-
-
-BACKUP = Command("backup", _BACKUP_PAGE, _add_folder, _backup)
-
-
-# --- ``gtp-harness restore``: make a service of a backup -----------------------------------------
-
-
 _RESTORE_PAGE = """\
 usage: gtp-harness restore DIR [OPTION…]
 
@@ -296,24 +264,37 @@ Examples:
       --database postgresql://tests@db.example.org/tests"""
 
 
+_KEYLESS_SERVICE = (
+    "the service has a ledger without its key. The backup has the ledger, but nothing is graded"
+    " with it, here or after a restore, until its key is there: {}"
+)
 _KEYLESS_BACKUP = (
     "the backup has a ledger without its key, which was copied but not checked. Nothing is graded"
     " with it until its key is there: {}"
 )
 
 
-def _restore(arguments: argparse.Namespace) -> int:
+def _copy(arguments: argparse.Namespace, *, is_backup: bool) -> int:
+    """Back up or restore, and say what was copied where."""
     if not arguments.folder:
+        if is_backup:
+            BACKUP.refuse("expected the new folder DIR")
         RESTORE.refuse("expected the folder DIR of a backup")
-    settings = place(arguments)
+    settings, folder = place(arguments), Path(arguments.folder).absolute()
     data_folder.keep_files_private()
-    made = restore(Path(arguments.folder).absolute(), settings)
-    status = _tell_copied(made, settings.data, _KEYLESS_BACKUP)
-    print(f"The audit log and all {'other ' if made.keyless else ''}ledgers are intact.")
-    return status
+    copied = back_up(settings, folder) if is_backup else restore(folder, settings)
+    target = arguments.folder if is_backup else settings.data
+    print(f"{number_of(copied.files, 'file')}, {copied.size:,} bytes, in {target}")
+    for key in copied.keyless:
+        warning = (_KEYLESS_SERVICE if is_backup else _KEYLESS_BACKUP).format(key)
+        print(f"warning: {warning}", file=sys.stderr)
+    if not is_backup:
+        print(f"The audit log and all {'other ' if copied.keyless else ''}ledgers are intact.")
+    return ExitCode.FAILED if copied.keyless else ExitCode.OK
 
 
-RESTORE = Command("restore", _RESTORE_PAGE, _add_folder, _restore)
+BACKUP = Command("backup", _BACKUP_PAGE, _add_folder, partial(_copy, is_backup=True))
+RESTORE = Command("restore", _RESTORE_PAGE, _add_folder, partial(_copy, is_backup=False))
 
 
 # --- ``gtp-harness prune``: remove what a service need not keep any longer -----------------------
