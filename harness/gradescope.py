@@ -225,27 +225,6 @@ exec timeout --signal=INT --kill-after={kill} {seconds:g} \\
 """
 
 
-def setup(wheel: str, assignment: str, packages: list[str]) -> str:
-    """Return ``setup.sh``.
-
-    ``wheel``, ``assignment``: their names in the zip. ``packages``: Debian's and Ubuntu's, which
-    the assignment needs.
-    """
-    wanted = f"install {shlex.join(packages)}\n" if packages else ""
-    return _SETUP.format(
-        source=SOURCE,
-        home=HOME,
-        packages=wanted,
-        wheel=shlex.quote(wheel),
-        assignment=shlex.quote(assignment),
-    )
-
-
-def run(timeout: float) -> str:
-    """Return ``run_autograder``. ``timeout``: Gradescope's, in seconds."""
-    return _RUN.format(home=HOME, kill=_KILL, seconds=timeout - _SPARE)
-
-
 # A wheel is a zip of the packages beside a ``.dist-info`` folder. Source: "Binary distribution
 # format" of the Python Packaging User Guide.
 _NAME = "gtp-harness"
@@ -360,9 +339,18 @@ def bundle(
     found = settings._replace(assignment=place, private=named)
     name, content = wheel()
     tools = " ".join(tool.package for tool in needs.of(assignment))
+    packages = list(dict.fromkeys(tools.split()))
+    setup = _SETUP.format(
+        source=SOURCE,
+        home=HOME,
+        packages=f"install {shlex.join(packages)}\n" if packages else "",
+        wheel=shlex.quote(name),
+        assignment=shlex.quote(place),
+    )
+    run = _RUN.format(home=HOME, kill=_KILL, seconds=settings.timeout - _SPARE)
     own = [
-        ("setup.sh", setup(name, place, list(dict.fromkeys(tools.split()))).encode()),
-        ("run_autograder", run(settings.timeout).encode()),
+        ("setup.sh", setup.encode()),
+        ("run_autograder", run.encode()),
         (FILE, f"{json.dumps(found._asdict(), indent=1)}\n".encode()),
         (name, content),
     ]

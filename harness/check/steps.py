@@ -30,56 +30,33 @@ def _now() -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S%z")
 
 
-class Transcript:
-    """Writes to standard output and keeps what it has written."""
-
-    def __init__(self, command: str) -> None:
-        self._command = command
-        self._started = _now()
-        self._written: list[str] = []
-
-    def say(self, text: str = "", terminal_text: str = "") -> None:
-        """Write lines. ``terminal_text``: the same, wrapped; the transcript is not."""
-        print(terminal_text or text, flush=True)
-        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        kept = text.encode(encoding, "backslashreplace").decode(encoding)
-        self._written.append(kept + "\n")
-
-    def close(self, status: int) -> bytes:
-        """Return the transcript so far, with a last line that says the exit status."""
-        body = without_surrogates("".join(self._written))
-        text = (
-            f'Script started on {self._started} [COMMAND="{self._command}"]\n'
-            f'{body}\nScript done on {_now()} [COMMAND_EXIT_CODE="{status}"]\n'
-        )
-        return text.replace("\n", "\r\n").encode()
-
-
-# --- The text of a check: numbered steps, notes under them, and a count of what is wrong ---------
-
-
 INDENT = "   "
 _NO = Repeat()
 
 
 class CheckReporter:
-    """Writes to a transcript. ``wrong``, ``unknown`` and ``odd`` gather what is said at the end:
-    faults of the submission, what could not be found out, and what costs nothing.
+    """Writes to standard output, and keeps what it has written as a transcript.
 
-    ``terminal`` knows how results look. ``repeat``: for the command lines that repeat tests.
-    ``width``: columns of the terminal; 0 for a file or a pipe.
+    ``wrong``, ``unknown`` and ``odd`` gather what is said at the end: faults of the submission,
+    what could not be found out, and what costs nothing. ``terminal`` knows how results look.
     """
 
     def __init__(
         self,
-        transcript: Transcript,
+        command: str,
         paint: Paint,
         *,
         unicode: bool,
         repeat: Repeat = _NO,
         width: int = 0,
     ) -> None:
-        self.transcript = transcript
+        """``command``: as typed. ``repeat``: for the command lines that repeat tests.
+
+        ``width``: columns of the terminal; 0 for a file or a pipe.
+        """
+        self._command = command
+        self._started = _now()
+        self._written: list[str] = []
         self._room = max(width - len(INDENT), 0)
         self.terminal = Terminal(paint, unicode=unicode, repeat=repeat, width=self._room)
         self.wrong: list[str] = []
@@ -88,9 +65,21 @@ class CheckReporter:
         self._paint = paint
         self._steps = 0
 
-    def say(self, text: str = "") -> None:
-        """Write lines as they are."""
-        self.transcript.say(text)
+    def say(self, text: str = "", terminal_text: str = "") -> None:
+        """Write lines. ``terminal_text``: the same, wrapped; the transcript is not."""
+        print(terminal_text or text, flush=True)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        kept = text.encode(encoding, "backslashreplace").decode(encoding)
+        self._written.append(kept + "\n")
+
+    def transcript(self, status: int) -> bytes:
+        """Return all that was written, with a last line that says the exit status."""
+        body = without_surrogates("".join(self._written))
+        text = (
+            f'Script started on {self._started} [COMMAND="{self._command}"]\n'
+            f'{body}\nScript done on {_now()} [COMMAND_EXIT_CODE="{status}"]\n'
+        )
+        return text.replace("\n", "\r\n").encode()
 
     def step(self, title: str) -> None:
         """Begin a step."""
@@ -101,7 +90,7 @@ class CheckReporter:
         """Write a line under the step; ``color`` is one of paint's."""
         written = INDENT + (self._paint(color, text) if color else text)
         wrapped = f"\n{INDENT}".join(wrap(written.removeprefix(INDENT), self._room))
-        self.transcript.say(written, INDENT + wrapped)
+        self.say(written, INDENT + wrapped)
 
     def remarks(self, sentences: Iterable[str]) -> None:
         """Write what is odd but no fault."""
@@ -142,27 +131,14 @@ class CheckOptions(NamedTuple):
     live: bool = False  # draw how far the tests are
 
 
-class CheckContext(NamedTuple):
-    """State of one check."""
+class CheckContext:
+    """State of one check; ``room``: a new folder, gone afterwards."""
 
-    options: CheckOptions
-    room: Path  # a new folder, gone afterwards
-    sayer: CheckReporter
-
-    @property
-    def assignment(self) -> Assignment:
-        """The assignment."""
-        return self.options.assignment
-
-    @property
-    def stage(self) -> Path:
-        """The folder with all that the engine sees."""
-        return self.room / "stage"
-
-    @property
-    def archive(self) -> Path:
-        """The archive to be submitted."""
-        return self.options.output / self.assignment.archive.name
+    def __init__(self, options: CheckOptions, room: Path, sayer: CheckReporter) -> None:
+        self.options, self.room, self.sayer = options, room, sayer
+        self.assignment = options.assignment
+        self.stage = room / "stage"  # with all that the engine sees
+        self.archive = options.output / self.assignment.archive.name  # to be submitted
 
 
 # --- The first step: what was given, a folder or an archive, against what the assignment wants ---
@@ -378,7 +354,7 @@ def write_archive(context: CheckContext, files: CheckedFiles, status: int) -> tu
         for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
             sayer.note(line)
         sayer.note(f"The log ends here; it is added to {form.folder}, and that is packed again.")
-        transcript = sayer.transcript.close(status)
+        transcript = sayer.transcript(status)
         (files.folder / log).write_bytes(transcript)
         if source.is_dir():
             try:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness import find_assignment, shipped
 from harness.assignments.public_tests import TEST, shorten_path
-from harness.check.steps import CheckOptions, CheckReporter, Transcript, check, source_named
+from harness.check.steps import CheckOptions, CheckReporter, check, source_named
 from harness.cli import arguments
 from harness.cli.commandline import Command, whole
 from harness.cli.console import can_draw, columns, never_fail_to_encode, paint_for
@@ -82,10 +82,12 @@ def _run(arguments: argparse.Namespace) -> int:
         live=sys.stdout.isatty() and sys.stderr.isatty(),
     )
     repeat = Repeat() if arguments.test else Repeat(again, test=TEST)
-    transcript = Transcript(shlex.join(words))
-    width = columns(sys.stdout)
     sayer = CheckReporter(
-        transcript, paint_for(arguments), unicode=unicode, repeat=repeat, width=width
+        shlex.join(words),
+        paint_for(arguments),
+        unicode=unicode,
+        repeat=repeat,
+        width=columns(sys.stdout),
     )
     return check(options, sayer)
 

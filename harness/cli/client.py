@@ -106,13 +106,10 @@ def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespac
     if found.get("late"):  # a service of an earlier version says nothing
         print(escape_controls(f"Late: {found['late']}"))
     print(escape_controls(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
-    return ExitCode.OK if arguments.no_wait else _wait(client, place, found["id"])
-
-
-def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
-    """Wait until it is checked, print how that ended, and return the exit status."""
+    if arguments.no_wait:
+        return ExitCode.OK
     with telling_received("archive"):
-        *_, found = client.watch(place, submission)
+        *_, found = client.watch(place, found["id"])
     if found["state"] == "withdrawn":
         print("It was withdrawn.")
         return ExitCode.BROKEN

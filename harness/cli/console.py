@@ -20,7 +20,6 @@ from harness.records import CaseFile, Outcome, Progress, Repeat, Verdict, Waitin
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
 from harness.text import at_most, escape_controls
-from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,40 +31,37 @@ if TYPE_CHECKING:
     from harness.report.terminal_report import Terminal
 
 _LISTED = 100  # lines of one section of a comparison
-
-
-class Style(NamedTuple):
-    """Output style of the command line."""
-
-    long: bool = False  # gogui's lines, of the long format
-    plain: bool = False  # gogui's lines, even on a terminal
-    report: bool = False  # the report, even when not on a terminal
-    color: bool = True
-    unicode: bool = True
-    progress: bool = True  # live lines
-    aside: bool = False  # all on standard error: standard output is a report's
-    repeat: Repeat = Repeat()  # for the lines that tell how
+_NO = Repeat()
 
 
 class Console:
-    """Writes while a run of so many ``files`` lasts."""
+    """Writes while a run of so many ``files`` lasts.
 
-    def __init__(self, files: int, style: Style) -> None:
+    ``arguments``: the command line. ``aside``: standard output is a report's. ``repeat``: for the
+    lines that tell how.
+    """
+
+    def __init__(
+        self, files: int, arguments: Namespace, *, aside: bool = False, repeat: Repeat = _NO
+    ) -> None:
         never_fail_to_encode()
         self.files = files
-        self.long = style.long
-        self._repeat = style.repeat
-        self.out = sys.stderr if style.aside else sys.stdout
+        self.long = arguments.long
+        self._repeat = repeat
+        self.out = sys.stderr if aside else sys.stdout
         self.lost: OSError | ValueError | None = None  # why something could not be written
-        self.lines = style.long or style.plain or not (style.report or self.out.isatty())
-        self.paint = Paint(colors(self.out) if style.color and not self.lines else 0)
-        self.unicode = style.unicode and can_draw(self.out)
+        is_report = arguments.report or self.out.isatty()
+        self.lines = arguments.long or arguments.plain or not is_report  # gogui's
+        is_colored = not (arguments.no_color or self.lines)
+        self.paint = Paint(colors(self.out) if is_colored else 0)
+        self.unicode = not arguments.ascii and can_draw(self.out)
         self._under_way: CaseFile | None = None  # a file with lines already written
         self._next = 0  # the first step of it that is not
         self._waiting: dict[str, Waiting] = {}  # by case file
         self._begun = time.monotonic()
         self.live: LiveProgress | None = None
-        if style.progress and self.out.isatty() and sys.stderr.isatty() and not _is_dumb():
+        is_quiet = arguments.verbose or _is_dumb()
+        if not is_quiet and self.out.isatty() and sys.stderr.isatty():
             from harness.report.progress import LiveProgress
 
             self.live = LiveProgress(files)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from harness.cli import commandline, engine_options, status_of, version
-from harness.cli.console import Console, Style
+from harness.cli.console import Console
 from harness.engine.launch import with_seed
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.options import GTP, Options
@@ -106,18 +106,14 @@ class _CommandRun:
         self.faults: list[str] = []  # of our own
         self.reports = _places(arguments)
         self.views: list[FileView] = []
-        self.entered = _enter_history(arguments) if self.found.cases else None
-        style = Style(
-            aside=any(getattr(arguments, one.attribute) in STDOUT for one in reporters.REPORTERS),
-            long=arguments.long,
-            plain=arguments.plain,
-            report=arguments.report,
-            color=not arguments.no_color,
-            unicode=not arguments.ascii,
-            progress=not arguments.verbose,
-            repeat=self.repeat,
-        )
-        self.console = Console(self.found.named, style)
+        self.entered: RunKept | None = None  # in the history
+        if arguments.history and self.found.cases:
+            from harness.history import history_file
+
+            run = history_file.begin_run(program, vars(arguments))
+            self.entered = run._replace(number=history_file.enter(arguments.history, run))
+        aside = any(getattr(arguments, one.attribute) in STDOUT for one in reporters.REPORTERS)
+        self.console = Console(self.found.named, arguments, aside=aside, repeat=self.repeat)
 
     def main(self) -> int:
         """Run, report, and return the exit status; after a Ctrl-C, of what was found before."""
@@ -348,19 +344,6 @@ def _try_file(option: str, path: str, outputs: dict[str, str]) -> None:
     if other := None if real == os.devnull else outputs.get(real):
         raise UsageError(f"{other} and {option} would both be written to {path}")
     outputs[real] = option
-
-
-def _enter_history(arguments: Namespace) -> RunKept | None:
-    """Enter the run into its history before it begins; None without ``--history``.
-
-    Raises :class:`UsageError` for a file that is not a history or cannot be written.
-    """
-    if not arguments.history:
-        return None
-    from harness.history import history_file
-
-    run = history_file.begin_run(arguments.arguments[0], vars(arguments))
-    return run._replace(number=history_file.enter(arguments.history, run))
 
 
 # --- the command line of a run, made anew -------------------------------------------------------

@@ -49,26 +49,18 @@ Examples:
 
 
 def _run_serve(arguments: argparse.Namespace) -> int:
+    as_given = "host port address most_uploads mail mail_from oidc oidc_client oidc_claim oidc_add"
     settings = place(arguments)._replace(
-        host=arguments.host,
-        port=arguments.port,
-        address=arguments.address,
+        **{name: getattr(arguments, name) for name in as_given.split()},
         allowed_hosts=",".join(arguments.allowed_host),
         workers=arguments.workers or processors(),
         sandbox="off" if arguments.unsafe_no_sandbox else arguments.sandbox,
         largest=arguments.largest << 20,
-        most_uploads=arguments.most_uploads,
         most_uploaded=arguments.most_uploaded << 20,
         log="-" if arguments.log_stderr else "",
         keep=",".join(arguments.keep),
-        mail=arguments.mail,
-        mail_from=arguments.mail_from,
         mail_password=_absolute(arguments.mail_password),
-        oidc=arguments.oidc,
-        oidc_client=arguments.oidc_client,
         oidc_secret=_absolute(arguments.oidc_secret),
-        oidc_claim=arguments.oidc_claim,
-        oidc_add=arguments.oidc_add,
     )
     if arguments.scheduler:
         from harness.cli import cluster
@@ -81,10 +73,11 @@ def _run_serve(arguments: argparse.Namespace) -> int:
         return _serve(settings)
     from harness.service.operations.health import check_settings
 
-    checked = list(check_settings(settings))
-    for one in checked:
+    status = ExitCode.OK
+    for one in check_settings(settings):
         print(escape_controls(f"{one.name:10}{'' if one.is_good else 'NOT GOOD: '}{one.message}"))
-    return ExitCode.OK if all(one.is_good for one in checked) else ExitCode.FAILED
+        status = status if one.is_good else ExitCode.FAILED
+    return status
 
 
 def _absolute(path: str) -> str:

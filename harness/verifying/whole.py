@@ -31,27 +31,11 @@ _HIDDEN = "the right answer is not known: the command of the setup in line {} is
 _SETS_UP = "the document leaves open what this command of the setup does: {}"
 
 
-def ask_tests(
-    case: CaseFile, specification: Specification, dialect: Dialect
-) -> Iterator[OracleAnswer | CaseFinding]:
-    """Yield what each test asks, and a finding for each line that goes wrong before one.
-
-    If a refused setup hides the right answer of a test, that is a finding, too.
-    """
-    walk = _FileWalk(case, specification, dialect)
-    for step in case.steps:
-        if not walk.quit_line:
-            yield from walk.step(step)
-        elif step.is_test:
-            yield walk.unreachable(step, f"the engine has quit in line {walk.quit_line}")
-    yield from walk.opened.values()
-
-
 class _FileWalk:
     """The way through one file, with the oracle's engine."""
 
     def __init__(self, case: CaseFile, specification: Specification, dialect: Dialect) -> None:
-        self._path, self._lines = case.path, case.lines
+        self._path, self._steps, self._lines = case.path, case.steps, case.lines
         self._specification = specification
         self._dialect = dialect_of(case, dialect)
         self._engine = specification.reference_engine(in_process.folder_of(case))
@@ -59,10 +43,22 @@ class _FileWalk:
         # The parts of a game that are unknown, by the line of the command that was refused.
         self._unknown: dict[str, int] = {}
         self._tested = {step.command for step in case.steps if self._asks(step)}
-        self.quit_line = 0
-        self.opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
+        self._quit_line = 0
+        self._opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
 
-    def step(self, step: Step) -> Iterator[OracleAnswer | CaseFinding]:
+    def ask(self) -> Iterator[OracleAnswer | CaseFinding]:
+        """Yield what each test asks, and a finding for each line that goes wrong before one.
+
+        If a refused setup hides the right answer of a test, that is a finding, too.
+        """
+        for step in self._steps:
+            if not self._quit_line:
+                yield from self._send(step)
+            elif step.is_test:
+                yield self._unreachable(step, f"the engine has quit in line {self._quit_line}")
+        yield from self._opened.values()
+
+    def _send(self, step: Step) -> Iterator[OracleAnswer | CaseFinding]:
         """Send a command to the oracle; yield what it asks, or what is wrong with it."""
         engine, properties = self._engine, self._specification.commands[_name(step)]
         self._is_free = self._is_free and not properties.begins_board
@@ -78,7 +74,7 @@ class _FileWalk:
         if sets_up and not (late or hidden) and (why := _why_open(engine, step.command)):
             text = _SETS_UP.format(why)
             found = CaseFinding(FindingKind.OPEN, self._path, step.line, step.text, text)
-            self.opened.setdefault(why, found)
+            self._opened.setdefault(why, found)
         right = reply_of(engine.handle(step.text))
         fault = ""
         # It is refused: as an error, or in Gomoku's own way.
@@ -91,13 +87,13 @@ class _FileWalk:
             self._unknown.pop(part, None)
         if told is None or (fault and properties.sets_up and self._only_sets_up(step, properties)):
             if text := late or fault:
-                yield self.unreachable(step, text)
+                yield self._unreachable(step, text)
         elif hidden and in_process.is_judged(step.command, self._specification):
-            yield self.unreachable(step, _HIDDEN.format(hidden))
+            yield self._unreachable(step, _HIDDEN.format(hidden))
         else:
             yield told._replace(right=right)
         self._is_free = self._is_free or (properties.moves and len(choices) > 1)
-        self.quit_line = 0 if engine.session.running else step.line
+        self._quit_line = 0 if engine.session.running else step.line
 
     def _ask_oracle(
         self, step: Step, properties: CommandProperties, choices: tuple[str, ...]
@@ -146,7 +142,7 @@ class _FileWalk:
         judged = in_process.is_judged(step.command, self._specification)
         return step.pattern is not None and (judged or step.pattern.expected_fail)
 
-    def unreachable(self, step: Step, text: str) -> CaseFinding:
+    def _unreachable(self, step: Step, text: str) -> CaseFinding:
         return CaseFinding(FindingKind.UNREACHABLE, self._path, step.line, step.text, text)
 
     def _only_sets_up(self, step: Step, properties: CommandProperties) -> bool:
@@ -190,7 +186,7 @@ def verify(
         if not any(step.is_test for step in case.steps):
             continue  # for --gtpfile, say: of no assignment
         own = specification or specification_of(case, in_folder)
-        told = list(ask_tests(case, own, find_dialect(dialect)))
+        told = list(_FileWalk(case, own, find_dialect(dialect)).ask())
         judge = ExpectationJudge(case.path, own, dialect_of(case, find_dialect(dialect)))
         answers = mistaken_answers(case, own)
         found: list[CaseFinding] = []
