@@ -141,8 +141,7 @@ def mark(root: Path) -> tuple[str, str]:
     needs.require(found)
     if times.due is not None:
         # What is refused then is Gradescope's business: it knows who got an extension.
-        late = found.late._replace(deadline=times.due, refused_after=None)
-        found = found._replace(late=late)
+        found = found._replace(late=found.late._replace(deadline=times.due, refused_after=None))
     with (
         needs.with_python(found) as found,
         tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-") as room,

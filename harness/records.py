@@ -115,8 +115,7 @@ class Failure(NamedTuple):
     @property
     def without_measurements(self) -> Failure:
         """The same without the figures that differ from run to run."""
-        limit = self.limit and self.limit._replace(used=None)
-        return self._replace(computed=0.0, limit=limit)
+        return self._replace(computed=0.0, limit=self.limit and self.limit._replace(used=None))
 
 
 class Outcome(NamedTuple):

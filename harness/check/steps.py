@@ -334,8 +334,7 @@ def overlay(context: CheckContext, copy: Path | None) -> None:
     if source is None:
         sayer.note(f"Course folder {name} not found: give it with --overlay.", "warn")
         return
-    count = workspace.overlay(source, context.stage / name)
-    files = number_of(count, "file")
+    files = number_of(workspace.overlay(source, context.stage / name), "file")
     sayer.note(f"{name} added beside {context.assignment.archive.folder}: {files}")
     if copy is not None and (changed := workspace.list_differences(copy, context.stage / name)):
         sayer.remarks([contents.describe_changed_copy(changed)])

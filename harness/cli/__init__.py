@@ -176,8 +176,7 @@ def find_command(name: str, *, collects: bool = False) -> Command:
 def overview() -> str:
     """Return the text of ``gtp-harness --help``, in 80 columns."""
     rows = [f"  {name:12}{what}" for name, (_, what) in COMMANDS.items()]
-    end = "gtp-harness help COMMAND explains one of them."
-    return "\n".join(["Commands:", *rows, "", end])
+    return "\n".join(["Commands:", *rows, "", "gtp-harness help COMMAND explains one of them."])
 
 
 def version() -> str:
@@ -203,8 +202,7 @@ def _fault(error: Exception) -> int:
 
     if os.environ.get("GTP_HARNESS_DEBUG"):
         raise error
-    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    if isinstance(error, OSError) and error.errno in full:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         place = error.filename or "to standard output or a file"
         return _say(f"cannot write {place}: {error.strerror}", ExitCode.FAULT)
     if isinstance(error, ModuleNotFoundError):

@@ -14,7 +14,6 @@ from harness.banks import banks
 from harness.banks.mutants import mutant_engines
 from harness.cli import arguments
 from harness.cli.commandline import Command, whole
-from harness.cli.console import never_fail_to_encode
 from harness.engine.launch import as_typed
 from harness.errors import ExitCode, UsageError
 from harness.options import SANDBOXES
@@ -131,7 +130,6 @@ Examples:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.action not in ("add", "list") or not arguments.folder:
         BANK.refuse("expected add GRADED or list BANK")
-    never_fail_to_encode()
     if arguments.action == "list":
         bank = banks.read(Path(arguments.folder))
         of = f" of {bank.assignment}" if bank.assignment else ""

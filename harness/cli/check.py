@@ -11,7 +11,7 @@ from harness.assignments.public_tests import TEST, shorten_path
 from harness.check.steps import CheckOptions, CheckReporter, check, source_named
 from harness.cli import arguments
 from harness.cli.commandline import Command, whole
-from harness.cli.console import can_draw, columns, never_fail_to_encode, paint_for
+from harness.cli.console import can_draw, columns, paint_for
 from harness.errors import UsageError
 from harness.options import SANDBOXES
 from harness.records import Repeat
@@ -47,7 +47,6 @@ Examples:
 def _run(arguments: argparse.Namespace) -> int:
     if not arguments.assignment:
         CHECK.refuse(f"give --assignment: {', '.join(shipped.names())}")
-    never_fail_to_encode()
     unicode = not arguments.ascii and can_draw(sys.stdout)
     words = ["gtp-harness", "check", *arguments.typed]
     again = " ".join(map(shell_word, words))
@@ -81,12 +80,11 @@ def _run(arguments: argparse.Namespace) -> int:
         line=line,
         live=sys.stdout.isatty() and sys.stderr.isatty(),
     )
-    repeat = Repeat() if arguments.test else Repeat(again, test=TEST)
     sayer = CheckReporter(
         shlex.join(words),
         paint_for(arguments),
         unicode=unicode,
-        repeat=repeat,
+        repeat=Repeat() if arguments.test else Repeat(again, test=TEST),
         width=columns(sys.stdout),
     )
     return check(options, sayer)

@@ -11,7 +11,6 @@ from typing import Any
 from harness import extras
 from harness.archives.archive import files_in, pack_alike
 from harness.cli.commandline import Command
-from harness.cli.console import never_fail_to_encode
 from harness.client import Client, RemoteAssignment, SuitePlace, place_of, suite_of
 from harness.errors import ExitCode, ServerError, UsageError
 from harness.history.history_file import program_digest
@@ -92,10 +91,8 @@ def _run_submit(arguments: argparse.Namespace) -> int:
     if not arguments.address or not arguments.file:
         SUBMIT.refuse("give ADDRESS and FILE")
     extras.require("submit", "client", "httpx")
-    never_fail_to_encode()
     place = place_of(arguments.address)
-    token = read_token(arguments)
-    with Client(place.base, token, allow_http=arguments.allow_http) as client:
+    with Client(place.base, read_token(arguments), allow_http=arguments.allow_http) as client:
         return submit(client, place, arguments)
 
 
@@ -206,10 +203,8 @@ def _run_runs(arguments: argparse.Namespace) -> int:
     ):
         RUNS.refuse("cases needs --command; --command and --build go with cases")
     extras.require("runs", "client", "httpx")
-    never_fail_to_encode()
     suite = suite_of(arguments.address)
-    token = read_token(arguments)
-    with Client(suite.base, token, allow_http=arguments.allow_http) as client:
+    with Client(suite.base, read_token(arguments), allow_http=arguments.allow_http) as client:
         return action(client, suite, arguments)
 
 

@@ -87,8 +87,6 @@ Examples:
 _ACTIONS = ("certificates", "scheduler", "status")
 _HERE = "127.0.0.1"
 _MOST_DAYS = 36_500
-_days = whole(1, f"days, at most {_MOST_DAYS:,}", _MOST_DAYS)
-PORT = 8786
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -222,11 +220,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
-    add("--days", type=_days, default=400, metavar="N",
+    days = whole(1, f"days, at most {_MOST_DAYS:,}", _MOST_DAYS)
+    add("--days", type=days, default=400, metavar="N",
         help="days until the certificates expire (default: %(default)s)")  # fmt: skip
     add("--host", default=_HERE, metavar="ADDRESS",
         help="address of the scheduler (default: %(default)s, this machine only)")  # fmt: skip
-    add("--port", type=port, default=PORT, metavar="N",
+    add("--port", type=port, default=8786, metavar="N",
         help="port of the scheduler; 0: any free one (default: %(default)s)")  # fmt: skip
     add("--tls", default="", metavar="DIR", help="folder of certificates")
     add("--json", action="store_true", help="write the status as JSON")
@@ -269,9 +268,18 @@ def _run_worker(arguments: argparse.Namespace) -> int:
         WORKER.refuse("give the ADDRESS of a scheduler: tls://HOST:PORT")
     require()
     from harness.cluster import tls
+    from harness.cluster.worker_files import MEMORY
 
     papers = read_papers(arguments.scheduler, arguments.tls, tls.WORKER)
     machine = arguments.machine or socket.gethostname()
+    # The locks that all workers of this machine share. Their folder does not follow TMPDIR: batch
+    # systems give each job one of its own.
+    place = MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+    locks = place / f"gtp-harness-{os.getuid()}-{quote(machine, safe='')}"
+    with contextlib.suppress(FileExistsError):
+        locks.mkdir(mode=0o700)
+    if locks.is_symlink() or locks.lstat().st_uid != os.getuid():
+        raise UsageError(f"{locks} belongs to another user: ask an administrator to remove it")
     settings = records.WorkerSettings(
         scheduler=arguments.scheduler,
         tls=str(papers.folder) if papers else "",
@@ -279,27 +287,11 @@ def _run_worker(arguments: argparse.Namespace) -> int:
         host=arguments.host or own_address(arguments.scheduler),
         cache=str(Path(arguments.cache or Path(file_system.cache(), "cluster")).absolute()),
         cache_size=arguments.cache_size,
-        locks=str(_make_locks_folder(machine)),
+        locks=str(locks),
         unsafe=arguments.unsafe_no_sandbox,
         environments_size=arguments.environments_size,
     )
     return _stay(lambda: run_cluster_process("worker", settings))
-
-
-def _make_locks_folder(machine: str) -> Path:
-    """Return the folder of the locks that all workers of this machine share.
-
-    It does not follow ``TMPDIR``: batch systems give each job one of its own.
-    """
-    from harness.cluster.worker_files import MEMORY
-
-    place = MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
-    folder = place / f"gtp-harness-{os.getuid()}-{quote(machine, safe='')}"
-    with contextlib.suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
-        raise UsageError(f"{folder} belongs to another user: ask an administrator to remove it")
-    return folder
 
 
 def _stay(run: Callable[[], int]) -> int:

@@ -1,4 +1,4 @@
-"""Commands, a reader of plain command lines, and readers of the values of options.
+"""Commands, a reader of plain command lines, readers of the values of options, encodings.
 
 Nothing here loads :mod:`argparse`, which takes as long as some hundred commands of an engine. So
 the command line of a run is read here if it is plain (known options, spelled out, with valid
@@ -8,8 +8,11 @@ messages.
 
 from __future__ import annotations
 
+import codecs
 import math
+import sys
 from collections.abc import Callable, Collection, Sequence
+from io import TextIOWrapper
 from types import SimpleNamespace
 
 from harness.errors import ExitCode, UsageError
@@ -48,6 +51,7 @@ class Command:
         if given is None or self.run is None:
             return ExitCode.OK
         given.typed = words
+        never_fail_to_encode()
         return self.run(given)
 
     def parser(self) -> CommandParser:
@@ -246,3 +250,28 @@ def protocol(text: str) -> str:
     if name not in PROTOCOLS:
         refuse_value(text, " or ".join(map(repr, PROTOCOLS)))
     return name
+
+
+# --- standard streams whose encodings lack what is written ---------------------------------------
+
+
+# Signs of ours, for encodings that do not have them.
+_PLAIN = {
+    "✓": "+", "✗": "x", "↑": "^", "·": ".", "–": "-", "○": "o", "●": "*", "→": "->", "…": "...",
+}  # fmt: skip
+
+
+def never_fail_to_encode() -> None:
+    """Write what the terminal's encoding lacks in letters, or as an escape."""
+    codecs.register_error("gtp-harness", _in_letters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="gtp-harness")
+
+
+def _in_letters(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeEncodeError):
+        sign = _PLAIN.get(error.object[error.start])
+        if sign is not None:
+            return sign, error.start + 1
+    return codecs.backslashreplace_errors(error)

@@ -6,16 +6,15 @@ get all else on standard error: what broke, and one line of summary.
 
 from __future__ import annotations
 
-import codecs
 import os
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
-from io import TextIOWrapper
 
 from harness.cli import give_up, sentence_of
+from harness.cli.commandline import never_fail_to_encode
 from harness.records import CaseFile, Outcome, Progress, Repeat, Verdict, Waiting
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
@@ -159,28 +158,6 @@ class Console:
         """Take the live lines away for good."""
         if self.live:
             self.live.stop()
-
-
-# Signs of ours, for encodings that do not have them.
-_PLAIN = {
-    "✓": "+", "✗": "x", "↑": "^", "·": ".", "–": "-", "○": "o", "●": "*", "→": "->", "…": "...",
-}  # fmt: skip
-
-
-def never_fail_to_encode() -> None:
-    """Write what the terminal's encoding lacks in letters, or as an escape."""
-    codecs.register_error("gtp-harness", _in_letters)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="gtp-harness")
-
-
-def _in_letters(error: UnicodeError) -> tuple[str | bytes, int]:
-    if isinstance(error, UnicodeEncodeError):
-        sign = _PLAIN.get(error.object[error.start])
-        if sign is not None:
-            return sign, error.start + 1
-    return codecs.backslashreplace_errors(error)
 
 
 def can_draw(stream: TextIO) -> bool:

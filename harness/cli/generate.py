@@ -3,7 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,14 +14,9 @@ from harness.cli import bank
 from harness.cli.commandline import Command, refuse_value, whole
 from harness.declared.declaration import Declaration
 from harness.errors import ExitCode, UsageError
-from harness.generating import (
-    drafts,
-    record_reading,
-    scene_production,
-    scene_text,
-    test_production,
-)
+from harness.generating import drafts, record_reading, scene_text, test_production
 from harness.generating.record_reading import Choices, Harvest, HarvestOptions
+from harness.generating.scene_production import produce as produce_scenes
 from harness.processes import processors
 from harness.reading import casefile, conversion
 from harness.reading.suite import expand
@@ -128,7 +123,14 @@ def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) ->
     options = HarvestOptions(
         own.kind, choices, moves, sizes, arguments.is_private, strict=arguments.strict
     )
-    with _progress() as show, _bench(arguments, assignment, own) as bench:
+    with (
+        _progress() as show,
+        TemporaryDirectory(prefix="gtp-harness-") as room,
+        _open_bench(arguments, assignment, own, Path(room))
+        if bank.are_known(arguments, assignment)
+        else nullcontext() as bench,
+    ):
+        Path(room).chmod(0o755)  # an engine in a sandbox is another user
         request, harvest = request._replace(bench=bench), Harvest.empty()
         if arguments.games:
             found = record_reading.records(arguments.games)
@@ -139,7 +141,7 @@ def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) ->
                 arguments.jobs or processors(),
                 lambda done, games: show(completed=done, description=f"{games} games"),
             )
-        produced = scene_production.produce(
+        produced = produce_scenes(
             request, harvest, lambda what: show(total=None, completed=0, description=what)
         )
     if not produced.scenes:
@@ -160,29 +162,15 @@ def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) ->
 
 
 @contextmanager
-def _bench(
-    arguments: Namespace, assignment: Assignment, specification: Specification
-) -> Iterator[EngineBench | None]:
-    """Give the wrong engines that are named; None if there are none."""
-    if not bank.are_known(arguments, assignment):
-        yield None
-        return
-    with (
-        TemporaryDirectory(prefix="gtp-harness-") as room,
-        bank.wrong_engines(arguments, assignment) as engines,
-    ):
-        Path(room).chmod(0o755)  # an engine in a sandbox is another user
-        yield EngineBench(
-            engines, specification, Path(room), _asker(arguments, assignment, specification)
-        )
-
-
-def _asker(
-    arguments: Namespace, assignment: Assignment, specification: Specification
-) -> EngineAsker:
-    return EngineAsker(
-        specification.commands, arguments.sandbox, protocol=assignment.protocol, strict=False
+def _open_bench(
+    arguments: Namespace, assignment: Assignment, own: Specification, folder: Path
+) -> Iterator[EngineBench]:
+    """Give the wrong engines that are named; ``folder``: where the files lie that tests name."""
+    asker = EngineAsker(
+        own.commands, arguments.sandbox, protocol=assignment.protocol, strict=False
     )
+    with bank.wrong_engines(arguments, assignment) as engines:
+        yield EngineBench(engines, own, folder, asker)
 
 
 # --- a declared game: from play, game records and given positions --------------------------------
@@ -209,8 +197,7 @@ def _generate_declared(
     refusals = not arguments.output.endswith(_ANSWERS)
     drafter = drafts.Drafter(own, declaration, place, positions, refusals=refusals)
     is_chosen_for = arguments.kill or bank.are_known_wrong(arguments, assignment)
-    with _progress() as show, bank.wrong_engines(arguments, assignment) as engines:
-        bench = EngineBench(engines, own, place, _asker(arguments, assignment, own))
+    with _progress() as show, _open_bench(arguments, assignment, own, place) as bench:
         request = test_production.TestRequest(
             choices,
             arguments.tests or (_MANY if is_chosen_for else _FEW),

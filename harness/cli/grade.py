@@ -15,7 +15,7 @@ from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
 from harness.cli.commandline import Command, number, refuse_value, whole
-from harness.cli.console import never_fail_to_encode, paint_for
+from harness.cli.console import paint_for
 from harness.cluster.dispatcher import Dispatcher
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.fuzzing import require_hypothesis
@@ -85,7 +85,6 @@ def _run(arguments: argparse.Namespace) -> int:
         GRADE.refuse("--marks-only runs nothing, but a tournament runs engines")
     if arguments.audit and arguments.marks_only:
         GRADE.refuse("--marks-only runs nothing, but --audit runs engines: give only one of them")
-    never_fail_to_encode()
     assignment = find_assignment(arguments.assignment)
     if not (arguments.marks_only or arguments.scheduler):
         needs.require(assignment)

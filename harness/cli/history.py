@@ -3,7 +3,7 @@
 import argparse
 
 from harness.cli.commandline import Command, whole
-from harness.cli.console import never_fail_to_encode, paint_for
+from harness.cli.console import paint_for
 from harness.errors import ExitCode, UsageError
 from harness.history import history_file
 from harness.history.trends import trends
@@ -52,7 +52,6 @@ def _run(arguments: argparse.Namespace) -> int:
         report_files.try_to_write(arguments.json)
     if arguments.output:
         report_files.try_to_write_into(arguments.output)
-    never_fail_to_encode()
     version, runs = history_file.read(arguments.file)
     if arguments.program and all(run.program != arguments.program for run in runs):
         known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from harness import file_system
 from harness.cli.commandline import Command
-from harness.cli.console import never_fail_to_encode
 from harness.errors import ExitCode
 from harness.grading.ledger import places, salvage
 from harness.text import at_most, escape_controls, plural
@@ -46,7 +45,6 @@ def _run(arguments: argparse.Namespace) -> int:
         LEDGER.refuse("give -o NEW with salvage, and only there")
     if arguments.unchecked and arguments.action != "salvage":
         LEDGER.refuse("--unchecked goes with salvage")
-    never_fail_to_encode()
     key = Path(arguments.key) if arguments.key else None
     if arguments.action == "check":
         facts, wrong = salvage.check(arguments.ledger, key)

@@ -206,8 +206,7 @@ def _text(text: str, default: str) -> Iterator[str]:
                 case str():
                     yield from _fill(block)
                 case list():
-                    lines = (_roff(line.removeprefix("  ")) for line in block)
-                    yield from (".nf", *lines, ".fi")
+                    yield from (".nf", *(_roff(line.removeprefix("  ")) for line in block), ".fi")
                 case dict():
                     for key, told in block.items():
                         yield from (".TP", rf"\fB{_roff(key)}\fR", *_fill(told))

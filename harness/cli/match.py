@@ -10,7 +10,6 @@ from pathlib import Path
 from harness.cli import engine_options, run
 from harness.cli.arguments import add_help
 from harness.cli.commandline import Command, refuse_value, whole
-from harness.cli.console import never_fail_to_encode
 from harness.engine.launch import as_typed, split_program
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.match.game import Arbiter
@@ -85,7 +84,6 @@ REPORTERS = (
 def _run(arguments: argparse.Namespace) -> int:
     if len(arguments.arguments) < 2:
         MATCH.refuse("give two engines or more")
-    never_fail_to_encode()
     places = run.report_places(arguments, REPORTERS, {})
     players = _players(arguments.arguments)
     names, sprt, baseline = [player.name for player in players], arguments.sprt, None

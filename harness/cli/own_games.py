@@ -14,7 +14,7 @@ from harness import file_system, find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import FILE, Assignment
 from harness.cli.commandline import Command, count_limit, time_limit, whole
-from harness.cli.console import colors, never_fail_to_encode, paint_for
+from harness.cli.console import colors, paint_for
 from harness.declared import declaration as declarations
 from harness.declared import proposal
 from harness.declared.evidence import gather
@@ -74,9 +74,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         CALIBRATE.refuse("give ASSIGNMENT")
     if arguments.json:
         report_files.try_to_write(arguments.json)
-    never_fail_to_encode()
-    assignment = find_assignment(arguments.assignment)
-    trial = try_declaration(assignment, arguments)
+    trial = try_declaration(find_assignment(arguments.assignment), arguments)
     print("\n".join(lines(trial, paint_for(arguments))))
     if arguments.json:
         report_files.write_json(arguments.json, _document(trial))
@@ -258,7 +256,6 @@ Examples:
 def _new(arguments: argparse.Namespace) -> int:
     if not arguments.folder or not arguments.reference:
         NEW.refuse("give DIR and --reference")
-    never_fail_to_encode()
     folder = Path(arguments.folder)
     if (folder / FILE).exists():
         raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
@@ -268,8 +265,7 @@ def _new(arguments: argparse.Namespace) -> int:
         if not cases[-1].steps:
             raise CaseError("found no command, expected a test", path)
     _make(arguments, folder, cases)
-    assignment = find_assignment(str(folder))
-    trial = try_declaration(assignment, arguments)
+    trial = try_declaration(find_assignment(str(folder)), arguments)
     print("\n".join(lines(trial, Paint(colors(sys.stdout)))) + "\n")
     if trial.notes:
         own = shlex.join(["gtp-harness", "calibrate", arguments.folder])

@@ -104,7 +104,12 @@ class _CommandRun:
 
             self.former = json.load(arguments.baseline)
         self.faults: list[str] = []  # of our own
-        self.reports = _places(arguments)
+        if arguments.history in STDOUT:
+            raise UsageError(f"--history: found {arguments.history}, expected a file")
+        outputs: dict[str, str] = {}
+        self.reports = report_places(arguments, reporters.REPORTERS, outputs)
+        if arguments.history:
+            _try_file("--history", arguments.history, outputs)
         self.views: list[FileView] = []
         self.entered: RunKept | None = None  # in the history
         if arguments.history and self.found.cases:
@@ -112,7 +117,7 @@ class _CommandRun:
 
             run = history_file.begin_run(program, vars(arguments))
             self.entered = run._replace(number=history_file.enter(arguments.history, run))
-        aside = any(getattr(arguments, one.attribute) in STDOUT for one in reporters.REPORTERS)
+        aside = any(path in STDOUT for path in self.reports.values())
         self.console = Console(self.found.named, arguments, aside=aside, repeat=self.repeat)
 
     def main(self) -> int:
@@ -307,24 +312,16 @@ def read_options(arguments: Namespace) -> Options:
     )
 
 
-def _places(arguments: Namespace) -> dict[reporters.Reporter, str]:
-    """Return where each report that is asked for is to be written, once it is sure that it can be.
-
-    Raises :class:`UsageError`.
-    """
-    if arguments.history in STDOUT:
-        raise UsageError(f"--history: found {arguments.history}, expected a file")
-    taken: dict[str, str] = {}
-    places = report_places(arguments, reporters.REPORTERS, taken)
-    if arguments.history:
-        _try_file("--history", arguments.history, taken)
-    return places
-
-
 def report_places(
     arguments: Namespace, formats: Sequence[reporters.Reporter], outputs: dict[str, str]
 ) -> dict[reporters.Reporter, str]:
-    """Return where each of some reports goes that are asked for; ``outputs``: see below."""
+    """Return where each report that is asked for goes, once it is sure that it can be written.
+
+    ``outputs``: see below.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
     asked = {one: getattr(arguments, one.attribute) for one in formats}
     places = {one: path for one, path in asked.items() if path}
     for one, path in places.items():

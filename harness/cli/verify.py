@@ -20,7 +20,7 @@ from harness import find_assignment, platforms
 from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker
 from harness.cli.commandline import Command
-from harness.cli.console import never_fail_to_encode, paint_for
+from harness.cli.console import paint_for
 from harness.errors import CaseError, ExitCode, HarnessError
 from harness.options import SANDBOXES, STATUS_LAST
 from harness.reading.suite import gather
@@ -120,7 +120,6 @@ def _run(arguments: Namespace) -> int:
         VERIFY.refuse("--against needs --assignment: its reference is compared with the others")
     if arguments.json:
         report_files.try_to_write(arguments.json)
-    never_fail_to_encode()
     gathered = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
     if arguments.against:
         platforms.need_engines("--against")

@@ -17,27 +17,19 @@ from typing import Any, NoReturn
 
 import pytest
 
-from harness import (
-    CaseError,
-    CaseFile,
-    Options,
-    Outcome,
-    SandboxError,
-    UsageError,
-    Verdict,
-    read_case_file,
-    run_cases,
-)
+from harness import read_case_file
 from harness.cli.engine_options import visible_paths
 from harness.engine.launch import split_program
-from harness.options import GTP, limits_of
+from harness.errors import CaseError, SandboxError, UsageError
+from harness.options import GTP, Options, limits_of
 from harness.reading.expectation import in_a_sentence
 from harness.reading.suite import is_case_in_folder, narrow
+from harness.records import CaseFile, Outcome, Verdict
 from harness.report.file_view import FileView, view
 from harness.report.junit import mismatch
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
-from harness.running.runs import not_judged
+from harness.running.runs import not_judged, run_cases
 from harness.text import escape_controls, one_line
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from harness.check.steps import CheckReporter
 from harness.cli import console
-from harness.cli.console import can_draw, colors, never_fail_to_encode
+from harness.cli.commandline import never_fail_to_encode
+from harness.cli.console import can_draw, colors
 from harness.report.paint import Paint, wrap
 from oracle.draw import Diagram, draw_text
 from oracle.position import Position
