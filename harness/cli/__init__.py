@@ -53,7 +53,7 @@ COMMANDS = {
         "try out an assignment of your own before it grades anybody",
     ),
     "doctor": ("harness.cli.machine", "show what this machine can and cannot do"),
-    "completion": ("harness.cli.completion", "print tab completion for bash, zsh or fish"),
+    "completion": ("harness.cli.man", "print tab completion for bash, zsh or fish"),
     "man": ("harness.cli.man", "write manual pages"),
 }
 
