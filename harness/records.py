@@ -15,7 +15,6 @@ from harness.text import number_of
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from oracle.mistakes import Mistake
 

@@ -21,7 +21,6 @@ from harness.processes import processors
 from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from harness.grading.ledger.ledger import Ledger
 

@@ -30,7 +30,6 @@ from harness.vocabulary.script import BOARDS, Trace, lay_files
 from oracle.command_properties import STANDARD
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from harness.fuzzing.findings import FuzzFinding
     from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped

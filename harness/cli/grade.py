@@ -5,8 +5,8 @@ import datetime
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from harness.processes import processors
 from harness.signals import ending_on_signals
 from harness.text import escape_controls, number_of
 
+_LATE = ("deadline", "refused_after", "deduction", "grace_minutes")  # terms of the assignment
 TOURNAMENTS = ("round-robin", "swiss")
 _DOWNLOADS = [one.download for one in exporters.EXPORTS if one.download]  # to be filled in
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
@@ -96,6 +97,16 @@ def _run(arguments: argparse.Namespace) -> int:
         return _Command(arguments, assignment).run()
 
 
+@contextmanager
+def _telling_kept(kept: str) -> Iterator[None]:
+    """Say after a Ctrl-C what is kept of what was done until then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"{kept}; the same command continues.", file=sys.stderr)
+        raise
+
+
 class _Command:
     """One call of the command: what is read and tried before anything is run."""
 
@@ -104,21 +115,14 @@ class _Command:
         self._paint = paint_for(arguments)
         key = Path(arguments.key) if arguments.key else None
         private = (path for path in arguments.private if not path.startswith("@"))
-        for path in filter(
-            None,
-            (arguments.source, arguments.groups, arguments.overlay, key and key.parent, *private),
-        ):
-            if not Path(path).exists():
+        inputs = (arguments.source, arguments.groups, arguments.overlay, key and key.parent)
+        for path in (*inputs, *private):
+            if path and not Path(path).exists():
                 raise UsageError(f"there is no {path}")
         if arguments.unsafe_no_sandbox and arguments.sandbox != "auto":
             raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
-        said = {
-            "deadline": arguments.deadline,
-            "refused_after": arguments.refused_after,
-            "deduction": arguments.deduction,
-            "grace_minutes": arguments.grace,
-        }
-        late = {key: value for key, value in said.items() if value is not None}
+        late = {name: getattr(arguments, name) for name in _LATE}
+        late = {name: value for name, value in late.items() if value is not None}
         self._options = GradeOptions(
             assignment=assignment._replace(late=assignment.late._replace(**late)),
             source=Path(arguments.source) if arguments.source else None,
@@ -179,7 +183,7 @@ class _Command:
         for path in exporters.find_stale(output, files):
             notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
-            print(self._paint("warn", escape_controls(note)))
+            self._warn(note)
         names = [path.relative_to(output).parts for path in files]
         single = [parts[0] for parts in names if len(parts) == 1]
         folders = Counter(parts[0] for parts in names if len(parts) > 1)
@@ -211,13 +215,11 @@ class _Command:
         left = own.list_pending(units)
         found = number_of(len(units), "submission")
         print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
-        try:
-            with audit.AuditProgress(len(left)) as progress:
-                return own.run(left, progress)
-        except KeyboardInterrupt:
-            print("The marks and the audit's results are kept; the same command continues.",
-                  file=sys.stderr)  # fmt: skip
-            raise
+        with (
+            _telling_kept("The marks and the audit's results are kept"),
+            audit.AuditProgress(len(left)) as progress,
+        ):
+            return own.run(left, progress)
 
     def _hold_tournament(self, plan: GradingPlan, store: places.Store) -> Path:
         """Let the submissions play each other; return the table that was written."""
@@ -228,12 +230,8 @@ class _Command:
         file_system.make(output, mode=0o700)
         context = grade.grading_context(self._options, plan)
         units = grade.units(context, plan, store)
-        try:
-            with ending_on_signals():
-                held = tournament.hold_tournament(context, plan.submissions, units, chosen, output)
-        except KeyboardInterrupt:
-            print("The marks and the games are kept; the same command continues.", file=sys.stderr)
-            raise
+        with _telling_kept("The marks and the games are kept"), ending_on_signals():
+            held = tournament.hold_tournament(context, plan.submissions, units, chosen, output)
         print("\nTournament")
         for line in lines(Standings(held)):
             print(escape_controls(line))
@@ -265,15 +263,13 @@ class _Command:
                   f" {left} of {number_of(len(plan.attempts), 'attempt')} to be run")  # fmt: skip
             distant: AbstractContextManager[OtherMachines | None] = nullcontext()
             try:
-                if self._arguments.scheduler:
-                    found = cluster.connector_settings(self._arguments)
-                    book = SetAside(options.output / SET_ASIDE)
-                    distant = closing(Dispatcher(found, self._warn, book=book))
-                with distant as machines, GradingProgress(left) as progress:
-                    grade.run(options, ledger, plan, store, progress, other_machines=machines)
-            except KeyboardInterrupt:
-                print("Results are kept; the same command continues.", file=sys.stderr)
-                raise
+                with _telling_kept("Results are kept"):
+                    if self._arguments.scheduler:
+                        found = cluster.connector_settings(self._arguments)
+                        book = SetAside(options.output / SET_ASIDE)
+                        distant = closing(Dispatcher(found, self._warn, book=book))
+                    with distant as machines, GradingProgress(left) as progress:
+                        grade.run(options, ledger, plan, store, progress, other_machines=machines)
             except SandboxError as error:
                 raise SandboxError(
                     f"{error}. Submissions run in a sandbox; --unsafe-no-sandbox runs them with"
@@ -357,7 +353,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="deadline in local time, such as 2018-01-29T23:55")  # fmt: skip
     add("--refused-after", type=_moment, metavar="TIME",
         help="refuse submissions after this local time")  # fmt: skip
-    add("--grace", type=whole(0, "minutes"), metavar="MINUTES",
+    add("--grace", type=whole(0, "minutes"), dest="grace_minutes", metavar="MINUTES",
         help="grace period after --deadline and --refused-after")  # fmt: skip
     add("--deduction", type=_fraction(100, "a percentage from 0 to 100"), metavar="PERCENT",
         help="late penalty in percent of the points earned")  # fmt: skip
