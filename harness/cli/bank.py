@@ -12,8 +12,7 @@ from harness import find_assignment, platforms, shipped
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.banks.mutants import mutant_engines
-from harness.cli import arguments
-from harness.cli.commandline import Command, whole
+from harness.cli.commandline import Command, add_shared, whole
 from harness.engine.launch import as_typed
 from harness.errors import ExitCode, UsageError
 from harness.options import SANDBOXES
@@ -176,11 +175,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--assignment", metavar="A",
         help="the assignment, by name or folder (default: the one that was graded, if it"
         " ships)")  # fmt: skip
-    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add_shared(add, "--overlay")
     add("--key", metavar="FILE", help="file with the ledger's key (default: beside the ledger)")
     add("--jobs", type=whole(1), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
-    arguments.add_sandbox(add)
+    add_shared(add, "--sandbox")
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
 
 

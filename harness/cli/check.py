@@ -10,7 +10,7 @@ from harness import find_assignment, shipped
 from harness.assignments.public_tests import TEST, shorten_path
 from harness.check.steps import CheckOptions, CheckReporter, check, source_named
 from harness.cli import arguments
-from harness.cli.commandline import Command, whole
+from harness.cli.commandline import Command, add_shared, whole
 from harness.cli.console import can_draw, columns, paint_for
 from harness.errors import UsageError
 from harness.options import SANDBOXES
@@ -94,7 +94,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     arguments.add_assignment(add)
-    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add_shared(add, "--overlay")
     add("--output", metavar="DIR",
         help="where to write the archive; created if it does not exist (default: beside the"
         " checked folder or archive)")  # fmt: skip
@@ -112,8 +112,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         default="",
         help="run only the public test whose command is in this line, and write nothing",
     )
-    add("--ascii", action="store_true", help="draw boards with ASCII characters")
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--ascii", "--no-color")
 
 
 CHECK = Command("check", _PAGE, _add_options, _run)

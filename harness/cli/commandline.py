@@ -16,7 +16,7 @@ from io import TextIOWrapper
 from types import SimpleNamespace
 
 from harness.errors import ExitCode, UsageError
-from harness.options import PROTOCOLS
+from harness.options import PROTOCOLS, SANDBOXES
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -250,6 +250,42 @@ def protocol(text: str) -> str:
     if name not in PROTOCOLS:
         refuse_value(text, " or ".join(map(repr, PROTOCOLS)))
     return name
+
+
+# --- options that several commands have in the same words ----------------------------------------
+
+
+_SHARED: dict[str, dict[str, Any]] = {
+    "--ascii": {"action": "store_true", "help": "draw boards with ASCII characters"},
+    "--bytes-at": {"metavar": "HOST[:PORT]", "default": "",
+        "help": "address of this machine from which workers fetch files (default: the one by which"
+        " it reaches the scheduler)"},
+    "--dialect": {"choices": ("gogui", "gnugo"), "default": "gogui",
+        "help": "whose rules expectations follow (default: %(default)s)"},
+    "--no-color": {"action": "store_true",
+        "help": "no colors (also: NO_COLOR in the environment)"},
+    "--overlay": {"metavar": "DIR", "help": "the course folder, such as util"},
+    "--private": {"action": "append", "default": [], "metavar": "PATH",
+        "help": "private case files: a file, a folder or @FILE"},
+    "--public-only": {"action": "store_true", "help": "grade without private case files"},
+    "--sandbox": {"choices": [one for one in SANDBOXES if one != "off"], "default": "auto",
+        "help": "sandbox level, 3 to 1; auto: the strongest that works (default: auto)"},
+    "--scheduler": {"metavar": "ADDRESS", "default": "",
+        "help": "run engines on the machines of a cluster: tls://HOST:PORT, or"
+        " tcp://127.0.0.1:PORT on this machine"},
+    "--seed": {"type": whole(0), "default": 0, "metavar": "N",
+        "help": "random seed; it alone decides the draws (default: %(default)s)"},
+    "--tls": {"metavar": "DIR", "default": "",
+        "help": "folder of certificates, made by gtp-harness cluster"},
+    "--unsafe-no-sandbox": {"action": "store_true",
+        "help": "run submissions without a sandbox, with all your rights; every report says so"},
+}  # fmt: skip
+
+
+def add_shared(add: Callable[..., object], *flags: str) -> None:
+    """Add options, whose words are above; ``add``: that of a parser, or of a group of one."""
+    for flag in flags:
+        add(flag, **_SHARED[flag])
 
 
 # --- standard streams whose encodings lack what is written ---------------------------------------

@@ -16,7 +16,7 @@ from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker, WrongEngine
 from harness.cli import engine_options
 from harness.cli.bank import wrong_engines
-from harness.cli.commandline import Command, count_limit, number, time_limit, whole
+from harness.cli.commandline import Command, add_shared, count_limit, number, time_limit
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
@@ -292,8 +292,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="number of conversations to draw (default: no limit)")  # fmt: skip
     add("--findings", type=count_limit, default=0, metavar="N",
         help="stop after N causes (default: no limit)")  # fmt: skip
-    add("--seed", type=whole(0), default=0, metavar="N",
-        help="random seed; it alone decides the draws (default: %(default)s)")  # fmt: skip
+    add_shared(add, "--seed")
     add("--output", default="fuzz-findings", metavar="DIR",
         help="folder for case files; created if it does not exist (default:"
         " %(default)s)")  # fmt: skip

@@ -14,7 +14,7 @@ from harness import file_system, find_assignment, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
-from harness.cli.commandline import Command, number, refuse_value, whole
+from harness.cli.commandline import Command, add_shared, number, refuse_value, whole
 from harness.cli.console import paint_for
 from harness.cluster.dispatcher import Dispatcher
 from harness.errors import ExitCode, SandboxError, UsageError
@@ -346,8 +346,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     add = parser.add_argument_group("what to grade").add_argument
     arguments.add_assignment(add)
-    arguments.add_private(add)
-    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add_shared(add, "--private", "--public-only", "--overlay")
     add("--groups", metavar="FILE", help="CSV with the groups and their members")
     add("--deadline", type=_moment, metavar="TIME",
         help="deadline in local time, such as 2018-01-29T23:55")  # fmt: skip
@@ -362,12 +361,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
     add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
         help="most minutes for all case files of a submission (default: %(default)g)")  # fmt: skip
-    arguments.add_sandbox(add)
+    add_shared(add, "--sandbox")
     add("--python", metavar="PATH", default="",
         help="Python that runs the engines, instead of the assignment's environment or the"
         " system's")  # fmt: skip
-    arguments.add_unsafe(add)
-    arguments.add_cluster(add)
+    add_shared(add, "--unsafe-no-sandbox", "--scheduler", "--tls", "--bytes-at")
     add("--no-images", action="store_true",
         help="do not run variants of the public tests (turned, mirrored and so on)")  # fmt: skip
     add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",
@@ -400,7 +398,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--key", metavar="FILE",
         help="file with the key that signs the ledger (default: beside it; for a server's, in"
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--no-color")
     arguments.add_help(add)
     add = parser.add_argument_group("marks that were given before").add_argument
     add("--regrade", action="store_true",

@@ -21,7 +21,7 @@ from harness import GradeOptions, file_system, find_assignment, grade, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments
-from harness.cli.commandline import Command, number
+from harness.cli.commandline import Command, add_shared, number
 from harness.clock_changes import to_local, to_seconds
 from harness.errors import ClassWideError, ExitCode, UsageError
 from harness.grading.attempts import attempt_plan
@@ -93,11 +93,11 @@ def _run(arguments: argparse.Namespace) -> int:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     arguments.add_assignment(add)
-    arguments.add_private(add)
+    add_shared(add, "--private", "--public-only")
     add("--private-visibility", choices=VISIBILITIES, default="after_due_date",
         help="when students see points and verdicts of private tests, and their total"
         " (default: %(default)s)")  # fmt: skip
-    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add_shared(add, "--overlay")
     add("--timeout", type=number(_LEAST, f"at least {_LEAST:g} minutes"), default=10.0,
         metavar="MINUTES",
         help="time limit, as in Gradescope's autograder settings. There it costs all points; we"

@@ -2,7 +2,7 @@
 
 import argparse
 
-from harness.cli.commandline import Command, whole
+from harness.cli.commandline import Command, add_shared, whole
 from harness.cli.console import paint_for
 from harness.errors import ExitCode, UsageError
 from harness.history import history_file
@@ -85,7 +85,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--last", type=whole(1), default=0, metavar="N",
         help="use only the last N runs in FILE (default: all)")  # fmt: skip
     add("--ascii", action="store_true", help="draw with ASCII characters")
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--no-color")
 
 
 HISTORY = Command("history", _PAGE, _add_options, _run)

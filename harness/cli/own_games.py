@@ -13,7 +13,7 @@ from typing import NamedTuple
 from harness import file_system, find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import FILE, Assignment
-from harness.cli.commandline import Command, count_limit, time_limit, whole
+from harness.cli.commandline import Command, add_shared, count_limit, time_limit
 from harness.cli.console import colors, paint_for
 from harness.declared import declaration as declarations
 from harness.declared import proposal
@@ -137,7 +137,7 @@ def _add_calibrate_options(parser: argparse.ArgumentParser) -> None:
     add("assignment", nargs="?", metavar="ASSIGNMENT", help="an assignment.toml, or its folder")
     _add_trial_options(parser)
     add("--json", metavar="FILE", help="write the observations and the report as JSON")
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--no-color")
 
 
 def _add_trial_options(parser: argparse.ArgumentParser) -> None:
@@ -149,8 +149,7 @@ def _add_trial_options(parser: argparse.ArgumentParser) -> None:
         help="how long to try, in seconds (default: %(default)g; 0: no limit)")  # fmt: skip
     add("--conversations", type=count_limit, default=_CONVERSATIONS, metavar="N",
         help="number of conversations to draw (default: %(default)s; 0: no limit)")  # fmt: skip
-    add("--seed", type=whole(0), default=0, metavar="N",
-        help="random seed; it alone decides the draws (default: %(default)s)")  # fmt: skip
+    add_shared(add, "--seed")
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="sandbox level of the engines; the assignment sets the reference's (default:"
         " %(default)s)")  # fmt: skip

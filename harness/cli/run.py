@@ -262,8 +262,7 @@ def add_options(parser: commandline.Plain | ArgumentParser) -> None:
     add("--rerun", type=commandline.whole(0), default=options.rerun, metavar="N",
         help="run everything N more times; verdicts that change are flaky")  # fmt: skip
     add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
-    add("--dialect", choices=("gogui", "gnugo"), default=options.dialect,
-        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
+    commandline.add_shared(add, "--dialect")
     add("--compatible", action="store_true",
         help="exit with gogui-regress's own status: 0 also if nothing is tested, or if only tests"
         " without a pattern failed; a pattern is not looked at before the command is"
@@ -278,8 +277,7 @@ def add_options(parser: commandline.Plain | ArgumentParser) -> None:
     add("--report", action="store_true",
         help="results with boards and a summary, even when not on a terminal")  # fmt: skip
     add("--plain", action="store_true", help="gogui-regress's lines, even on a terminal")
-    add("--ascii", action="store_true", help="draw boards with ASCII characters")
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    commandline.add_shared(add, "--ascii", "--no-color")
 
 
 def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from harness import extras
-from harness.cli import arguments
-from harness.cli.commandline import Command, port, whole
+from harness.cli.commandline import Command, add_shared, port, whole
 from harness.errors import ExitCode, UsageError
 from harness.grading.ledger.places import is_server
 from harness.processes import processors
@@ -135,9 +134,7 @@ def _add_serve_options(parser: argparse.ArgumentParser) -> None:
     add("--most-uploaded", type=whole(1, "a whole number of megabytes from 1"), default=2048,
         metavar="MB",
         help="size of these together, in MB (default: %(default)s)")  # fmt: skip
-    arguments.add_sandbox(add)
-    arguments.add_unsafe(add)
-    arguments.add_cluster(add)
+    add_shared(add, "--sandbox", "--unsafe-no-sandbox", "--scheduler", "--tls", "--bytes-at")
     add("--log-stderr", action="store_true",
         help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
     add("--mail", default="", metavar="SERVER",

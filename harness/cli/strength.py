@@ -8,7 +8,7 @@ from harness.assignments.assignment import specification_of
 from harness.assignments.sets import is_good, sets_of
 from harness.banks import banks
 from harness.cli import bank
-from harness.cli.commandline import Command, number, whole
+from harness.cli.commandline import Command, add_shared, number, whole
 from harness.errors import ExitCode, UsageError
 from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
@@ -278,8 +278,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--matrix", action="store_true",
         help="print a matrix of tests × mistakes (or engines), too")  # fmt: skip
     add("--json", metavar="FILE", help="write everything as JSON (with CASES)")
-    add("--dialect", choices=("gogui", "gnugo"), default="gogui",
-        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
+    add_shared(add, "--dialect")
     add("--seed", type=whole(0), default=0, metavar="N",
         help="random seed for the choice of mutants (default: %(default)s)")  # fmt: skip
     bank.add_wrong_engines(parser)

@@ -19,7 +19,7 @@ from urllib.parse import quote
 from harness import find_assignment, platforms
 from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker
-from harness.cli.commandline import Command
+from harness.cli.commandline import Command, add_shared
 from harness.cli.console import paint_for
 from harness.errors import CaseError, ExitCode, HarnessError
 from harness.options import SANDBOXES, STATUS_LAST
@@ -172,9 +172,7 @@ def _add_options(parser: ArgumentParser) -> None:
         help="format of standard output: text; annotations for GitHub Actions; a SARIF 2.1.0 log;"
         " for each file a line of JSON, as a language server publishes diagnostics (default:"
         " %(default)s)")  # fmt: skip
-    add("--dialect", choices=("gogui", "gnugo"), default="gogui",
-        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--dialect", "--no-color")
 
 
 def _paragraph(finding: CaseFinding, paint: Paint) -> Iterator[str]:
