@@ -205,9 +205,7 @@ def build_and_show(context: CheckContext) -> bool:
     sayer, assignment = context.sayer, context.assignment
     if assignment.build:
         words = (step[2:] if step[:2] == ("sh", "-c") else step for step in assignment.build.steps)
-        steps = (
-            " ".join(step).replace("{adapter}/", "").replace("{folder}/", "") for step in words
-        )
+        steps = (" ".join(one).replace("{adapter}/", "").replace("{folder}/", "") for one in words)
         sayer.step(f"The build: {'; '.join(map(one_line, steps))}")
     made = build(assignment, context.stage, context.options.sandbox)
     if made is None:
@@ -303,9 +301,7 @@ def make_archive(context: CheckContext, checked: CheckedFiles) -> CheckedFiles:
     """
     sayer, form = context.sayer, context.assignment.archive
     sayer.step(f"The archive, unpacked into a new folder: tar -xf {form.name}")
-    kept = tuple(
-        name for name in checked.sorted_files.kept if name != context.assignment.files.log
-    )
+    kept = tuple(one for one in checked.sorted_files.kept if one != context.assignment.files.log)
     if not kept:
         why = contents.describe_empty(checked.sorted_files, context.assignment)
         raise UsageError(f"{context.options.source}: {why}")

@@ -58,9 +58,7 @@ COMMANDS = {
 }
 
 # What starts no engine, or not without an option that asks for it.
-_WITHOUT_ENGINES = frozenset(
-    {"cases", "convert", "generate", "history", "strength", "submit", "verify"}
-)
+_WITHOUT_ENGINES = {"cases", "convert", "generate", "history", "strength", "submit", "verify"}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -120,8 +120,8 @@ def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -
                     one.id,
                     one.name,
                     one.email,
-                    "admin" if one.is_admin else "",
-                    "shut out" if one.is_shut_out else "",
+                    "admin" * one.is_admin,
+                    "shut out" * one.is_shut_out,
                 )
                 for one in administration.everybody(act.db)
             ]

@@ -31,13 +31,9 @@ class CommandParser(argparse.ArgumentParser):
 
     width = 80  # columns of what it prints
 
-    def __init__(self, command: str, **rest: str) -> None:
-        super().__init__(
-            prog=f"gtp-harness {command}",
-            allow_abbrev=False,
-            add_help=False,
-            **rest,  # type: ignore[arg-type]
-        )
+    def __init__(self, command: str, usage: str, description: str, epilog: str) -> None:
+        prog = f"gtp-harness {command}"
+        super().__init__(prog, usage, description, epilog, allow_abbrev=False, add_help=False)
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         # (The terminal is not asked for its width here: every add_argument() comes by.)

@@ -222,10 +222,9 @@ def _take(
         if name not in commands.values():
             known = ", ".join(sorted(set(commands.values())))
             raise UsageError(f"--commands: no test of that grading is of {name!r}, but of {known}")
+    # The last argument tells whether a test counts.
     selection = bank_selection.BankSelection(
-        class_,
-        assignment.files.required,
-        lambda place: not names or commands[place] in names,  # whether a test counts
+        class_, assignment.files.required, lambda place: not names or commands[place] in names
     )
     before = banks.read(folder) if (folder / banks.FILE).exists() else banks.Bank("", (), {})
     if class_:

@@ -60,8 +60,7 @@ class Command:
 
         begin, end = self.page.split(f"\n\n{_OPTIONS}\n\n")
         usage, description = begin.split("\n\n", 1)
-        parser = CommandParser(self.name, description=description, epilog=end)
-        parser.usage = usage.removeprefix("usage: ")
+        parser = CommandParser(self.name, usage.removeprefix("usage: "), description, end)
         self.add_options(parser)
         parser.complete()
         return parser

@@ -128,13 +128,8 @@ class Console:
         """One for all files: it tells the same crash once."""
         from harness.report.terminal_report import Terminal
 
-        return Terminal(
-            self.paint,
-            unicode=self.unicode,
-            patterns=True,
-            repeat=self._repeat,
-            width=columns(self.out),
-        )
+        paint, repeat, width = self.paint, self._repeat, columns(self.out)
+        return Terminal(paint, unicode=self.unicode, patterns=True, repeat=repeat, width=width)
 
     def complain(self, message: str) -> None:
         """Say what else went wrong."""

@@ -104,17 +104,14 @@ class _FuzzCommand:
         self._witnesses = [self._words(one) for one in arguments.against]
         self._judging: list[str] = []  # the words of the engine that is right
         self._specification: Specification | None = None
-        if own and not (
-            arguments.against and self._declaration and self._declaration.reference is None
-        ):
+        declared = self._declaration
+        if own and not (arguments.against and declared and declared.reference is None):
             self._specification = specification_of(own)
         else:
             self._judging = self._witnesses.pop(0)
         paths = [*arguments.go_on, *map(str, own.public_cases() if own else ())]
-        cases = (read_case_file(path) for path in paths)
-        self._openings = [
-            tuple(step.command for step in case.steps) for case in cases if case.steps
-        ]
+        read = (read_case_file(path) for path in paths)
+        self._openings = [tuple(step.command for step in one.steps) for one in read if one.steps]
         if arguments.json:
             report_files.try_to_write(arguments.json)
 

@@ -144,9 +144,7 @@ class _Command:
             (one.name, *(getattr(arguments, name) for name in one.attributes))
             for one in _DOWNLOADS
         ]
-        self._sheets = {
-            name: Downloaded(Path(path), columns) for name, path, columns in asked if path
-        }
+        self._sheets = {name: Downloaded(Path(path), names) for name, path, names in asked if path}
         self._ledger = places.of(arguments.ledger or self._options.output / LEDGER, key)
         beside = self._ledger.path.parent if isinstance(self._ledger, places.LedgerFile) else None
         self._originals = (beside or self._options.output) / ORIGINALS

@@ -289,9 +289,15 @@ def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]
     file_system.make(folder)
     ask = Questions()
     failure = ""
-    for words in _commands(
-        _from(folder, split_program(arguments.reference)), arguments.python, ask
-    ):
+    # The command with its files as they are called from the assignment's folder.
+    typed = split_program(arguments.reference)
+    named = [
+        os.path.relpath(word, folder) if "/" in word or Path(word).is_file() else word
+        for word in typed
+    ]
+    if Path(typed[0]).is_absolute() and any(Path(word).is_file() for word in typed[1:]):
+        named[0] = typed[0]  # an interpreter
+    for words in _commands(named, arguments.python, ask):
         full, described = needs.in_command(words, "")
         start = ProgramStart(tuple(full), folder.absolute(), STANDARD, arguments.sandbox)
         try:
@@ -307,9 +313,8 @@ def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]
         raise UsageError(failure)
     for path in arguments.public:
         shutil.copy(path, folder)
-    report_files.write(
-        str(folder / FILE), [proposal.text(shlex.join(words), arguments.sandbox, proposed)]
-    )
+    text = proposal.text(shlex.join(words), arguments.sandbox, proposed)
+    report_files.write(str(folder / FILE), [text])
     print(f"{folder / FILE}: {number_of(len(proposed.commands), 'command')} proposed\n")
 
 
@@ -370,17 +375,6 @@ def _explain(
             "Is the command right? --protocol says what it speaks, --sandbox off lets it do all"
         )
     return "\n".join([*lines, f"{advice}."])
-
-
-def _from(folder: Path, words: Sequence[str]) -> list[str]:
-    """Return a command with its files as they are called from the assignment's folder."""
-    first, *rest = words
-    is_interpreter = Path(first).is_absolute() and any(Path(word).is_file() for word in rest)
-    named = [
-        os.path.relpath(word, folder) if "/" in word or Path(word).is_file() else word
-        for word in words
-    ]
-    return [first, *named[1:]] if is_interpreter else named
 
 
 def _add_new_options(parser: argparse.ArgumentParser) -> None:

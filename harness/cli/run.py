@@ -86,14 +86,8 @@ class _CommandRun:
             arguments.dialect = Compatible.name
         self.dialect = find_dialect(arguments.dialect)
         self.options = read_options(arguments)
-        self.found = gather(
-            tests,
-            arguments.dialect,
-            arguments.only,
-            arguments.ids,
-            arguments.lines,
-            protocol=arguments.protocol,
-        )
+        chosen = arguments.only, arguments.ids, arguments.lines
+        self.found = gather(tests, arguments.dialect, *chosen, protocol=arguments.protocol)
         if self.found.errors:
             from harness.cli import hints
 
@@ -123,15 +117,10 @@ class _CommandRun:
     def main(self) -> int:
         """Run, report, and return the exit status; after a Ctrl-C, of what was found before."""
         console = self.console
-        on_test = self._on_test if console.lines else None
+        progress, on_test = console.on_progress, self._on_test if console.lines else None
         try:
             result = run_gathered(
-                self.program,
-                self.found,
-                self.options,
-                console.on_progress,
-                self._on_file,
-                on_test=on_test,
+                self.program, self.found, self.options, progress, self._on_file, on_test=on_test
             )
         except Interrupted as interrupted:
             result = interrupted.result
@@ -344,10 +333,8 @@ def _try_file(option: str, path: str, outputs: dict[str, str]) -> None:
 # --- the command line of a run, made anew -------------------------------------------------------
 
 # What an engine is told, how it is listened to and how it is judged; all else is for one run.
-_KEPT = (
-    "gtpfile protocol translate restart lockstep pty dialect compatible game sandbox show"
-    " timeout startup file quit"
-)
+_KEPT = {"gtpfile", "protocol", "translate", "restart", "lockstep", "pty", "dialect", "compatible",
+         "game", "sandbox", "show", "timeout", "startup", "file", "quit"}  # fmt: skip
 
 
 def repeat(plain: commandline.Plain, arguments: Namespace, program: str) -> Repeat:
@@ -359,9 +346,7 @@ def repeat(plain: commandline.Plain, arguments: Namespace, program: str) -> Repe
     words = ["gtp-harness", "run"]
     for option in plain.options:
         value = getattr(arguments, option.name, None)
-        if value == option.default or not (
-            option.name in _KEPT.split() or option.name[:4] == "max_"
-        ):
+        if value == option.default or not (option.name in _KEPT or option.name[:4] == "max_"):
             continue
         if value is True:
             words.append(option.flag)

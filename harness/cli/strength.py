@@ -242,11 +242,9 @@ def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
     if bank.are_known(arguments, assignment):
         noun = ENGINE if bank.are_known_wrong(arguments, assignment) else MUTANT
+        commands, protocol = specification.commands, assignment.protocol
         asker = banks.EngineAsker(
-            specification.commands,
-            arguments.sandbox,
-            arguments.dialect,
-            protocol=assignment.protocol,
+            commands, arguments.sandbox, arguments.dialect, protocol=protocol
         )
         bad = banks.find_failing(cases, specification, arguments.dialect)
         with bank.wrong_engines(arguments, assignment) as engines:

@@ -163,10 +163,8 @@ class ExpectationJudge:
                     kind = FindingKind.TIGHT
                     text = f"it refuses {_quote(refused)}, which is right, too"
                 else:
-                    kind, text = (
-                        FindingKind.LOOSE,
-                        next(self._wrongly_accepted(answer, mistaken), ""),
-                    )
+                    kind = FindingKind.LOOSE
+                    text = next(self._wrongly_accepted(answer, mistaken), "")
                 if text:
                     yield self._finding(kind, answer, text, self._suggest_better(answer))
         except UndecidedError as error:

@@ -42,7 +42,13 @@ class _FileWalk:
         self._is_free = False  # an engine's own choice has led here
         # The parts of a game that are unknown, by the line of the command that was refused.
         self._unknown: dict[str, int] = {}
-        self._tested = {step.command for step in case.steps if self._asks(step)}
+        # What tests ask, whose answer may be an error.
+        self._tested = {
+            step.command
+            for step in case.steps
+            if step.pattern is not None
+            and (step.pattern.expected_fail or in_process.is_judged(step.command, specification))
+        }
         self._quit_line = 0
         self._opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
 
@@ -136,11 +142,6 @@ class _FileWalk:
         except UndecidedError:
             return False
         return met in (Verdict.PASSED, Verdict.EXPECTED_FAIL)
-
-    def _asks(self, step: Step) -> bool:
-        """Return whether a test is about the answer to its command, maybe an error."""
-        judged = in_process.is_judged(step.command, self._specification)
-        return step.pattern is not None and (judged or step.pattern.expected_fail)
 
     def _unreachable(self, step: Step, text: str) -> CaseFinding:
         return CaseFinding(FindingKind.UNREACHABLE, self._path, step.line, step.text, text)
@@ -254,7 +255,7 @@ def _find_repeated(
     first: Places,
 ) -> list[CaseFinding]:
     """Return the tests that repeat an earlier one; repeating within a game is not a fault."""
-    findings = []
+    found = []
     games, game = dict[int, int](), 0  # by line, the number of the board that it is about
     for step in case.steps:
         game += specification.commands[_name(step)].begins_board
@@ -266,10 +267,8 @@ def _find_repeated(
         path, game, line = first.setdefault(identity, (case.path, games[step.line], step.line))
         if (path, game) != (case.path, games[step.line]):
             text = f"{path}:{line} asks the same after a symmetry or an exchange of colors"
-            findings.append(
-                CaseFinding(FindingKind.DUPLICATE, case.path, step.line, step.text, text)
-            )
-    return findings
+            found.append(CaseFinding(FindingKind.DUPLICATE, case.path, step.line, step.text, text))
+    return found
 
 
 def _name(step: Step) -> str:
