@@ -242,10 +242,9 @@ class Client:
     def _ask(self, method: str, path: str, **rest: Any) -> Any:
         for again in range(_TRIES):
             answer = self._answer(method, path, **rest)
-            is_last = again == _TRIES - 1
             if isinstance(answer, httpx.Response) and answer.status_code not in _AGAIN:
                 return self._read(answer)
-            if not is_last:  # as the service says, else longer each time
+            if again < _TRIES - 1:  # as the service says, else longer each time
                 said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
                 self._pause(min(float(said), _LONGEST) if said.isdecimal() else float(2**again))
         if isinstance(answer, httpx.Response):

@@ -296,7 +296,6 @@ class EngineBench:
         folder: Path,
         asker: EngineAsker,
     ) -> None:
-        """Take engines, and how to ask them."""
         self.engines = tuple(engines)
         self.folder = folder
         self._specification = specification

@@ -42,13 +42,7 @@ class CheckReporter:
     """
 
     def __init__(
-        self,
-        command: str,
-        paint: Paint,
-        *,
-        unicode: bool,
-        repeat: Repeat = _NO,
-        width: int = 0,
+        self, command: str, paint: Paint, *, unicode: bool, repeat: Repeat = _NO, width: int = 0
     ) -> None:
         """``command``: as typed. ``repeat``: for the command lines that repeat tests.
 

@@ -17,8 +17,6 @@ _ALIKE = 0.75  # an option and its misspelling; less is another program's option
 
 
 class _HelpPage(argparse.HelpFormatter):
-    """A help page: see :mod:`harness.cli.arguments`."""
-
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return fill(text, width)
 

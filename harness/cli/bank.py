@@ -68,11 +68,8 @@ def wrong_engines(
         own = assignment
         if arguments.bank and assignment.starts_python:
             own = stack.enter_context(with_python(assignment))
-        found = list(
-            stack.enter_context(
-                banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
-            )
-        )
+        named = banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
+        found = list(stack.enter_context(named))
         if arguments.mutants:
             room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
             room.chmod(0o755)  # an engine in a sandbox is another user
@@ -236,9 +233,8 @@ def _take(
     refused = [(one.key, bank_selection.NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
     banks.keep_course(folder, grade.overlay(options))
-    entries = (*before.entries, *added.entries)
     left_out = bank_selection.count_left_out(before, added)
-    banks.write(folder, banks.Bank(assignment.key, entries, left_out))
+    banks.write(folder, banks.Bank(assignment.key, (*before.entries, *added.entries), left_out))
     count = number_of(len(added.entries), "engine")
     print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
     for one in added.entries:

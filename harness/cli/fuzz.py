@@ -356,10 +356,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
 
 
 def _document(
-    arguments: argparse.Namespace,
-    python: str,
-    fuzzer: Fuzzer,
-    findings: list[tuple[FuzzFinding, Path]],
+    given: argparse.Namespace, python: str, fuzzer: Fuzzer, found: list[tuple[FuzzFinding, Path]]
 ) -> dict[str, object]:
     """Return what ``fuzz`` found as JSON.
 
@@ -388,16 +385,16 @@ def _document(
     return {
         "schema": "gtp-harness/fuzz",
         "version": 1,
-        "program": arguments.program,
+        "program": given.program,
         "python": python,
-        "assignment": arguments.assignment,
-        "against": arguments.against,
-        "seed": arguments.seed,
+        "assignment": given.assignment,
+        "against": given.against,
+        "seed": given.seed,
         "examples": fuzzer.budget.examples,
         "commands": fuzzer.budget.commands,
         "seconds": round(fuzzer.budget.seconds, 3),
         "asked": fuzzer.asked,
-        "shortfall": "" if findings else fuzzer.shortfall,
+        "shortfall": "" if found else fuzzer.shortfall,
         "unconfirmed": fuzzer.unconfirmed,
         "slow": [one._asdict() | {"seconds": round(one.seconds, 3)} for one in fuzzer.slow],
         "findings": [
@@ -418,7 +415,7 @@ def _document(
                 "examples": finding.examples,
                 "question": finding.is_question,
             }
-            for finding, path in findings
+            for finding, path in found
         ],
     }
 

@@ -178,10 +178,10 @@ class _Command:
         if self._arguments.tournament:
             files += (self._hold_tournament(plan, store),)
         self._say(outcome)
-        for path in exporters.find_stale(output, files):
-            notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
             self._warn(note)
+        for path in exporters.find_stale(output, files):
+            self._warn(f"{path} was not rewritten: it has the marks of an earlier grading.")
         names = [path.relative_to(output).parts for path in files]
         single = [parts[0] for parts in names if len(parts) == 1]
         folders = Counter(parts[0] for parts in names if len(parts) > 1)

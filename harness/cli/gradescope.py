@@ -227,11 +227,10 @@ def mark(root: Path) -> tuple[str, str]:
     ):
         sheet = Path(room, "class.csv")
         handed_in = sources.folder_pieces([root / "submission"])
-        pieces = sorted(handed_in, key=lambda piece: piece.order)
         with sheet.open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["student", "file", "time"])
-            for piece in pieces:
+            for piece in sorted(handed_in, key=lambda piece: piece.order):
                 name = str(piece.file.path) if piece.file else ""
                 rows.writerow([piece.student.key, name, times.created.isoformat()])
         result = grade(
@@ -322,9 +321,8 @@ def zip_members(members: Iterable[Member], executable: frozenset[str] = frozense
 
 def _packages() -> Iterator[Member]:
     """Yield both packages and the cases that ship, which a wheel has within ``harness``."""
-    packages = [Path(oracle.__file__).parent, Path(shipped.__file__).parent]
     cases = shipped.folder()
-    for folder in packages:
+    for folder in (Path(oracle.__file__).parent, Path(shipped.__file__).parent):
         for name, path in files(folder):
             if not path.is_relative_to(cases):
                 yield f"{folder.name}/{name}", path.read_bytes()

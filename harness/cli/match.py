@@ -96,13 +96,12 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--sprt: found {len(names)} engines, expected two")
     rules, declared = _rules(arguments)
     match = Match(players, rules, options=_options(arguments, players), place=str(Path.cwd()))
-    is_shown = sys.stderr.isatty()
 
     def tell(game: Game, games: Mapping[int, Game]) -> None:
         line = game_line(game, match)
         if arguments.verbose:
             print(line, file=sys.stderr, flush=True)
-        elif is_shown:
+        elif sys.stderr.isatty():
             print(f"\r\x1b[K{len(games)} games; {line}"[:120], end="", file=sys.stderr, flush=True)
 
     with closing(Arbiter(match, declared)) as arbiter:

@@ -240,7 +240,6 @@ def add_options(parser: commandline.Plain | ArgumentParser) -> None:
     add("--lockstep", action="store_true",
         help="wait for each reply before sending the next command")  # fmt: skip
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
-    options = Options()
     add = parser.add_argument_group("what to run and how to judge it").add_argument
     add("--jobs", type=commandline.whole(1), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
@@ -248,7 +247,7 @@ def add_options(parser: commandline.Plain | ArgumentParser) -> None:
         help="only tests whose command has a match of this regular expression")  # fmt: skip
     add("--ids", metavar="IDS", help="only tests with these IDs, such as 10,20-29")
     add("--lines", metavar="LINES", help="only tests in these lines of the file, such as 12,20-29")
-    add("--rerun", type=commandline.whole(0), default=options.rerun, metavar="N",
+    add("--rerun", type=commandline.whole(0), default=Options().rerun, metavar="N",
         help="run everything N more times; verdicts that change are flaky")  # fmt: skip
     add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
     commandline.add_shared(add, "--dialect")

@@ -89,9 +89,8 @@ def near(text: str) -> Iterator[str]:
     if text:
         for number in _NUMBER.finditer(text):
             whole, point, fraction = number[0].partition(".")
-            tail = point + fraction
             for value in (int(whole) + 1, abs(int(whole) - 1), int(whole) * 10):
-                yield f"{text[: number.start()]}{value}{tail}{text[number.end() :]}"
+                yield f"{text[: number.start()]}{value}{point}{fraction}{text[number.end() :]}"
         for place, character in enumerate(text):  # what a pattern may take for something else
             if character in ".+*?|()-":
                 begin, end = text[:place], text[place + 1 :]
