@@ -1,8 +1,7 @@
 """``gtp-harness admin``: people of a service, their links, teachers of courses, the audit log."""
 
-import argparse
 import time
-from argparse import Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable
 from contextlib import closing
 
@@ -239,9 +238,9 @@ _ACTIONS: dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str
 }
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=argparse.SUPPRESS)
-    parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
+def _add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=SUPPRESS)
+    parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=SUPPRESS)
     service.add_place(parser)
     add = parser.add_argument
     add("--email", default="", metavar="ADDRESS", help="mail address of the person")

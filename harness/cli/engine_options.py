@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from harness.cli.commandline import count_limit, figure, size, time_limit
+from harness.cli.commandline import Plain, count_limit, figure, size, time_limit
 from harness.engine.launch import ORACLE, find_program, split_program
 from harness.options import PATIENT, SANDBOXES, UNTRUSTED, BoxLimits, Limits, limits_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-
-    from harness.cli.commandline import Plain
 
 
 def add_options(parser: Plain | ArgumentParser) -> None:

@@ -12,7 +12,6 @@ from harness.assignments.assignment import Assignment, specification_of
 from harness.banks.banks import EngineAsker, EngineBench
 from harness.cli import bank
 from harness.cli.commandline import Command, refuse_value, whole
-from harness.declared.declaration import Declaration
 from harness.errors import ExitCode, UsageError
 from harness.generating import drafts, record_reading, scene_text, test_production
 from harness.generating.record_reading import Choices, Harvest, HarvestOptions
@@ -82,7 +81,7 @@ def _run(arguments: Namespace) -> int:
     half = arguments.half or ("private" if arguments.secret else "public")
     arguments.is_private = _HALVES[half]
     if assignment.declaration and not assignment.declaration.extends:
-        return _generate_declared(arguments, assignment, assignment.declaration, chosen)
+        return _generate_declared(arguments, assignment, chosen)
     return _generate(arguments, assignment, chosen)
 
 
@@ -176,9 +175,9 @@ def _open_bench(
 # --- a declared game: from play, game records and given positions --------------------------------
 
 
-def _generate_declared(
-    arguments: Namespace, assignment: Assignment, declaration: Declaration, choices: Choices
-) -> ExitCode:
+def _generate_declared(arguments: Namespace, assignment: Assignment, choices: Choices) -> ExitCode:
+    declaration = assignment.declaration
+    assert declaration
     own, place = specification_of(assignment), assignment.place
     if arguments.sizes is not None:  # those boards alone
         game = declaration.game

@@ -30,7 +30,6 @@ from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.marks.findings import concerns
-from harness.grading.records import ClassResult
 from harness.match.standings import Standings, lines
 from harness.processes import processors
 from harness.signals import ending_on_signals
@@ -169,7 +168,7 @@ class _Command:
         outcome = self._add_audits(outcome, plan)
         if self._arguments.audit:  # after the marks are written
             exporters.write(outcome.result, output, self._sheets)
-            for broke in self._audit(outcome.result, plan, store):
+            for broke in self._audit(outcome, plan, store):
                 self._warn(broke)
             outcome = self._add_audits(outcome, plan)
         notes: list[str] = []
@@ -200,13 +199,13 @@ class _Command:
         found = audit.load_known(self._options.output / audit.FOLDER, builds)
         return outcome._replace(result=outcome.result._replace(audits=found))
 
-    def _audit(self, result: ClassResult, plan: GradingPlan, store: places.Store) -> list[str]:
+    def _audit(self, outcome: GradingOutcome, plan: GradingPlan, store: places.Store) -> list[str]:
         """Look for wrong answers of those with nearly full marks, for some seconds each.
 
         Returns a sentence for each submission in which the harness failed.
         """
         options = self._options
-        keys = set(audit.nearly_full(result.graded, options.assignment))
+        keys = set(audit.nearly_full(outcome.result.graded, options.assignment))
         context = grade.grading_context(options, plan)
         units = [one for one in grade.units(context, plan, store) if one.submission.key in keys]
         own = audit.Audit(context, self._arguments.audit, options.output / audit.FOLDER)
