@@ -23,18 +23,11 @@ from harness.errors import UsageError
 
 _LONGEST = 60  # characters of code in a sentence
 
-_COMPARED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
+_COMPARISONS: tuple[tuple[type[ast.cmpop], type[ast.cmpop]], ...] = (
+    (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn),
+    (ast.Is, ast.IsNot),
+)  # fmt: skip
+_COMPARED = {one: other for pair in _COMPARISONS for one, other in (pair, pair[::-1])}
 _COUNTED: Mapping[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,

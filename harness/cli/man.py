@@ -16,22 +16,12 @@ from harness.errors import ExitCode
 from harness.report import report_files
 
 FILES, FOLDERS, PROGRAMS, CASES = "files", "folders", "programs", "cases"  # kinds of values
-# What a value is, by its name in the help page; those that are left out are not names of anything.
+# The names that values of each kind have in help pages; those of others are not names of anything.
 _KINDS = {
-    "FILE": FILES,
-    "PATH": FILES,
-    "SGF": FILES,
-    "LEDGER": FILES,
-    "SOURCE": FILES,
-    "NEW": FILES,
-    "PAGE": FILES,
-    "DIR": FOLDERS,
-    "BANK": FOLDERS,
-    "GRADED": FOLDERS,
-    "PROGRAM": PROGRAMS,
-    "COMMAND": PROGRAMS,
-    "TEST": CASES,
-    "CASES": CASES,
+    FILES: {"FILE", "PATH", "SGF", "LEDGER", "SOURCE", "NEW", "PAGE"},
+    FOLDERS: {"DIR", "BANK", "GRADED"},
+    PROGRAMS: {"PROGRAM", "COMMAND"},
+    CASES: {"TEST", "CASES"},
 }
 
 
@@ -97,7 +87,8 @@ def _values(action: argparse.Action) -> Iterator[Value]:
     for name in str(action.metavar or f"{{{','.join(words)}}}").split():
         if action.dest in ("assignment", "names"):
             words = words or tuple(shipped.names())
-        kind = "" if words else _KINDS.get(name, "")
+        kinds = (kind for kind, names in _KINDS.items() if name in names and not words)
+        kind = next(kinds, "")
         if action.dest == "assignment" and not action.choices:
             kind = FOLDERS
         yield Value(name, kind, words)

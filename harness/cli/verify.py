@@ -65,12 +65,7 @@ def with_questions(
 _TEXT = "text"
 _LONG = 300  # characters of an expectation
 _WRAP = 76
-_COLORS = {
-    FindingKind.WRONG: "bad",
-    FindingKind.LOOSE: "warn",
-    FindingKind.TIGHT: "warn",
-    FindingKind.DUPLICATE: "odd",
-}
+_COLORS = {FindingKind.WRONG: "bad", FindingKind.DUPLICATE: "odd"}  # others: warn
 
 _PAGE = """\
 usage: gtp-harness verify CASES… [OPTION…]
@@ -339,42 +334,34 @@ def sarif(checked: VerifiedText) -> Iterator[str]:
     rules = [(kind.value, text, _LEVELS[kind]) for kind, text in _RULES.items()]
     rules.append((_UNREADABLE, "A case file cannot be read, and nothing is tested.", "error"))
     kinds = [kind for kind, _, _ in rules]
-    notes = [escape_controls(str(error)) for error in checked.errors]
+    described = [
+        {
+            "id": kind.replace(" ", "-"),
+            "shortDescription": {"text": text},
+            "defaultConfiguration": {"level": level},
+        }
+        for kind, text, level in rules
+    ]
+    notes = [
+        {"level": "error", "message": {"text": escape_controls(str(error))}}
+        for error in checked.errors
+    ]
+    results = [
+        {
+            "ruleId": one.kind.replace(" ", "-"),
+            "ruleIndex": kinds.index(one.kind),
+            "level": one.level,
+            "message": {"text": one.message},
+            "locations": [_location(one.path, one.line, checked.folder)],
+        }
+        for one in _entries(checked)
+        if one.path is not None
+    ]
     run = {
-        "tool": {
-            "driver": {
-                "name": _TOOL,
-                "version": __version__,
-                "rules": [
-                    {
-                        "id": kind.replace(" ", "-"),
-                        "shortDescription": {"text": text},
-                        "defaultConfiguration": {"level": level},
-                    }
-                    for kind, text, level in rules
-                ],
-            }
-        },
+        "tool": {"driver": {"name": _TOOL, "version": __version__, "rules": described}},
         "columnKind": "utf16CodeUnits",
-        "invocations": [
-            {
-                "executionSuccessful": not checked.errors,
-                "toolExecutionNotifications": [
-                    {"level": "error", "message": {"text": text}} for text in notes
-                ],
-            }
-        ],
-        "results": [
-            {
-                "ruleId": one.kind.replace(" ", "-"),
-                "ruleIndex": kinds.index(one.kind),
-                "level": one.level,
-                "message": {"text": one.message},
-                "locations": [_location(one.path, one.line, checked.folder)],
-            }
-            for one in _entries(checked)
-            if one.path is not None
-        ],
+        "invocations": [{"executionSuccessful": not notes, "toolExecutionNotifications": notes}],
+        "results": results,
     }
     document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
     yield json.dumps(document, ensure_ascii=False, indent=1)

@@ -66,16 +66,8 @@ class Verified(NamedTuple):
 
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
-_OTHERS = {
-    "true": ("false",),
-    "false": ("true",),
-    "black": ("white", "draw", "unknown"),
-    "white": ("black", "draw", "unknown"),
-    "draw": ("black", "white", "unknown"),
-    "unknown": ("black", "white", "draw"),
-    "resign": ("pass",),
-    "pass": ("resign",),
-}
+# Answers that are taken for each other.
+_ALTERNATIVES = (("true", "false"), ("black", "white", "draw", "unknown"), ("resign", "pass"))
 _TYPES = ("Win", "BlockWin", "OpenFour", "BlockOpenFour", "Random")
 _REASONS = ("wrong color", "wrong coordinate", "occupied")
 _SCORE = re.compile(r"[BW]\+.+|0")
@@ -84,7 +76,8 @@ _ERROR = re.compile(r'illegal move: "(.*)" (.*)')
 
 def near(text: str) -> Iterator[str]:
     """Yield texts that are like a right answer and most of them wrong."""
-    yield from _OTHERS.get(text, ())
+    for words in _ALTERNATIVES:
+        yield from (word for word in words if text in words and word != text)
     yield from ("", f"{text} {text}", f"{text}x", f"x{text}", f"{text} a", f"[{text}]")
     if text:
         for number in _NUMBER.finditer(text):
