@@ -114,16 +114,11 @@ def _run(arguments: Namespace) -> int:
 def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     match arguments.action:
         case "people":
-            return [
-                _line(
-                    one.id,
-                    one.name,
-                    one.email,
-                    "admin" * one.is_admin,
-                    "shut out" * one.is_shut_out,
-                )
-                for one in administration.everybody(act.db)
-            ]
+            lines = []
+            for one in administration.everybody(act.db):
+                states = "admin" * one.is_admin, "shut out" * one.is_shut_out
+                lines.append(_line(one.id, one.name, one.email, *states))
+            return lines
         case "add":
             name = accounts.check_name(arguments.who)
             email = accounts.check_address(arguments.email) if arguments.email else ""
@@ -134,9 +129,9 @@ def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -
             return [f"the token {arguments.who} is no longer valid"]
     owner = administration.find(act.db, arguments.who) if arguments.who else None
     lines = []
-    for one, person in administration.tokens(act.db, owner):
-        end = time.strftime("%Y-%m-%d", time.localtime(one.until))
-        lines.append(_line(one.id, person.name, one.name, one.scope, f"until {end}"))
+    for token, person in administration.tokens(act.db, owner):
+        end = time.strftime("%Y-%m-%d", time.localtime(token.until))
+        lines.append(_line(token.id, person.name, token.name, token.scope, f"until {end}"))
     return lines
 
 

@@ -106,12 +106,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         " %(default)s)")  # fmt: skip
     add("--jobs", type=whole(1), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
-    add(
-        TEST,
-        metavar="FILE:LINE",
-        default="",
-        help="run only the public test whose command is in this line, and write nothing",
-    )
+    add(TEST, metavar="FILE:LINE", default="",
+        help="run only the public test whose command is in this line, and write"
+        " nothing")  # fmt: skip
     add_shared(add, "--ascii", "--no-color")
 
 

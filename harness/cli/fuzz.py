@@ -149,7 +149,7 @@ class _FuzzCommand:
             print(f"the engine was run by {self.engine_python}")
         if given.json:
             document = _document(given, self.engine_python, fuzzer, findings)
-            report_files.write_json(given.json, document)
+            report_files.write_json(given.json, "gtp-harness/fuzz", document)
         if not is_over:
             return ExitCode.INTERRUPTED
         if findings:
@@ -209,10 +209,9 @@ class _FuzzCommand:
         given = self._given
         needed = view.paths_of(words[0]) if self.engine_python else ()
         shown = (*given.show, str(room / BOARDS), *needed)
+        limits = Limits() if given.sandbox == "off" else UNTRUSTED
         options = Options(
-            limits=(Limits() if given.sandbox == "off" else UNTRUSTED)._replace(
-                timeout=given.timeout
-            ),
+            limits=limits._replace(timeout=given.timeout),
             sandbox=given.sandbox,
             box=engine_options.box_limits(given),
             show=engine_options.visible_paths(given.program, given.sandbox, shown),
@@ -383,8 +382,6 @@ def _document(
           question   whether all programs of --against answer as the engine does
     """
     return {
-        "schema": "gtp-harness/fuzz",
-        "version": 1,
         "program": given.program,
         "python": python,
         "assignment": given.assignment,

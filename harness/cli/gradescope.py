@@ -350,15 +350,15 @@ def _bundle(assignment: Assignment, arguments: argparse.Namespace) -> bytes:
     place = f"{_ASSIGNMENT}/{assignment.key}"
     kept = list(_private(assignment, cases))
     overlay = Path(arguments.overlay) if arguments.overlay else None
-    left_out = set(assignment.private_cases()) if arguments.public_only else set()
-    members = [
+    private = set(assignment.private_cases()) if arguments.public_only else set()
+    paths = [
         *(
-            (f"{place}/{name}", path.read_bytes())
+            (f"{place}/{name}", path)
             for name, path in files(assignment.place)
-            if path not in left_out
+            if path not in private
         ),
         *_overlay(assignment, place, overlay),
-        *((name, path.read_bytes()) for _, name, path in kept),
+        *((name, path) for _, name, path in kept),
     ]
     named = tuple(dict.fromkeys(given for given, _, _ in kept))
     settings = GradescopeSettings(
@@ -379,7 +379,8 @@ def _bundle(assignment: Assignment, arguments: argparse.Namespace) -> bytes:
         (FILE, f"{json.dumps(settings._asdict(), indent=1)}\n".encode()),
         (name, content),
     ]
-    return zip_members([*own, *members], _EXECUTABLE)
+    members = [*own, *((name, path.read_bytes()) for name, path in paths)]
+    return zip_members(members, _EXECUTABLE)
 
 
 def _script(name: str, **parts: str) -> bytes:
@@ -394,7 +395,9 @@ def _script(name: str, **parts: str) -> bytes:
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], text).encode()
 
 
-def _overlay(assignment: Assignment, place: str, overlay: Path | None) -> Iterator[Member]:
+def _overlay(
+    assignment: Assignment, place: str, overlay: Path | None
+) -> Iterator[tuple[str, Path]]:
     """Yield the course's folder, if it does not lie beside the assignment."""
     name = assignment.engine.overlay
     if not name or (overlay is None and (assignment.place / name).is_dir()):
@@ -402,7 +405,7 @@ def _overlay(assignment: Assignment, place: str, overlay: Path | None) -> Iterat
     if overlay is None or not overlay.is_dir():
         raise UsageError(f"course folder {name} not found; give it with --overlay")
     for own, path in files(overlay):
-        yield f"{place}/{name}/{own}", path.read_bytes()
+        yield f"{place}/{name}/{own}", path
 
 
 def _private(assignment: Assignment, sources: Sequence[str]) -> Iterator[tuple[str, str, Path]]:

@@ -8,7 +8,6 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from harness import file_system, find_assignment
 from harness.assignments import needs
@@ -74,25 +73,22 @@ def _calibrate(arguments: argparse.Namespace) -> int:
         CALIBRATE.refuse("give ASSIGNMENT")
     if arguments.json:
         report_files.try_to_write(arguments.json)
-    trial = try_declaration(find_assignment(arguments.assignment), arguments)
-    print("\n".join(lines(trial, paint_for(arguments))))
+    seen, told, beyond = try_declaration(find_assignment(arguments.assignment), arguments)
+    print("\n".join(lines(seen, told, beyond, paint_for(arguments))))
     if arguments.json:
-        report_files.write_json(arguments.json, _document(trial))
-    return ExitCode.FAILED if trial.notes else ExitCode.OK
+        report_files.write_json(
+            arguments.json, "gtp-harness/calibrate", _document(seen, told, beyond)
+        )
+    return ExitCode.FAILED if told else ExitCode.OK
 
 
-class TriedDeclaration(NamedTuple):
-    """A declaration after it was tried."""
-
-    observation: Observed
-    notes: list[Note]
-    bounds: list[str]  # what cases cannot ask, in sentences
-
-
-def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> TriedDeclaration:
+def try_declaration(
+    assignment: Assignment, arguments: argparse.Namespace
+) -> tuple[Observed, list[Note], list[str]]:
     """Try the declaration of an assignment as the command line says.
 
-    Its reference is asked about all, also where it extends another.
+    Returns what was seen, notes on it, and sentences about what cases cannot ask. The reference is
+    asked about all, also where it extends another.
 
     Raises:
         UsageError: it has none, or no reference.
@@ -117,7 +113,7 @@ def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> Tr
         TrialBudget(arguments.seconds, arguments.conversations),
         arguments.seed,
     )
-    return TriedDeclaration(seen, notes(seen, declaration), bounds(seen, given))
+    return seen, notes(seen, declaration), bounds(seen, given)
 
 
 def _program(command: str, reference: ProgramStart, arguments: argparse.Namespace) -> ProgramStart:
@@ -155,9 +151,10 @@ def _add_trial_options(parser: argparse.ArgumentParser) -> None:
         " %(default)s)")  # fmt: skip
 
 
-def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
+def lines(
+    seen: Observed, told: Sequence[Note], beyond: Sequence[str], paint: Paint
+) -> Iterator[str]:
     """Yield a table of the commands, and what should be looked at."""
-    seen, told, beyond = trial
     width = max((len(name) for name in seen.tallies), default=7)
     engines = list(dict.fromkeys(name for one in seen.tallies.values() for name in one.pairs))
     heads = [f"engine {place}" for place, _ in enumerate(engines, 1)]
@@ -184,7 +181,7 @@ def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
     yield f"{number_of(seen.conversations, 'conversation')}: {count}"
 
 
-def _document(trial: TriedDeclaration) -> dict[str, object]:
+def _document(seen: Observed, told: Sequence[Note], beyond: Sequence[str]) -> dict[str, object]:
     """Return what trying a declaration showed as JSON.
 
     The document is an object with these members::
@@ -197,7 +194,6 @@ def _document(trial: TriedDeclaration) -> dict[str, object]:
         notes          [{matter, command, text}]: what to look at
         bounds         [text]: what no case file can ask
     """
-    seen, told, beyond = trial
     commands = {
         name: {
             "asked": tally.asked,
@@ -210,8 +206,6 @@ def _document(trial: TriedDeclaration) -> dict[str, object]:
         for name, tally in seen.tallies.items()
     }  # fmt: skip
     return {
-        "schema": "gtp-harness/calibrate",
-        "version": 1,
         "conversations": seen.conversations,
         "commands": commands,
         "notes": [one._asdict() | {"matter": one.matter.value} for one in told],
@@ -264,9 +258,9 @@ def _new(arguments: argparse.Namespace) -> int:
         if not cases[-1].steps:
             raise CaseError("found no command, expected a test", path)
     _make(arguments, folder, cases)
-    trial = try_declaration(find_assignment(str(folder)), arguments)
-    print("\n".join(lines(trial, Paint(colors(sys.stdout)))) + "\n")
-    if trial.notes:
+    seen, told, beyond = try_declaration(find_assignment(str(folder)), arguments)
+    print("\n".join(lines(seen, told, beyond, Paint(colors(sys.stdout)))) + "\n")
+    if told:
         own = shlex.join(["gtp-harness", "calibrate", arguments.folder])
         print(f"Correct {folder / FILE}, and try it again: {own}")
     for case in cases:

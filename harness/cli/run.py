@@ -98,6 +98,11 @@ class _CommandRun:
 
             self.former = json.load(arguments.baseline)
         self.faults: list[str] = []  # of our own
+        self.kind: BoardKind | None = None  # how boards are drawn; None: as the commands tell
+        if arguments.game != "auto":  # the games take longer to load than a file to run
+            from harness.vocabulary import GO, GOMOKU
+
+            self.kind = {"go": GO, "gomoku": GOMOKU}[arguments.game]
         if arguments.history in STDOUT:
             raise UsageError(f"--history: found {arguments.history}, expected a file")
         outputs: dict[str, str] = {}
@@ -180,7 +185,7 @@ class _CommandRun:
     def _on_file(self, file: FileResult, *, is_cut: bool = False) -> None:
         """Show a file; ``is_cut``: it need not have begun when all was broken off."""
         try:
-            shown = view(file, _board(self.given.game))
+            shown = view(file, self.kind)
         except Exception as error:  # noqa: BLE001 - it costs the boards: the verdicts are known
             self.faults.append(f"{file.case.path}: no boards: {type(error).__name__}: {error}")
             shown = FileView(file, tally(file), (), {})
@@ -274,15 +279,6 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
         if one.is_gogui is is_gogui:
             flags = (one.option, one.option[1:]) if is_gogui else (one.option,)
             add(*flags, metavar=one.metavar, help=one.what)
-
-
-def _board(game: str) -> BoardKind | None:
-    """Return how boards are drawn; None: as the commands of a file tell."""
-    if game == "auto":  # the modules of the games take longer to load than a file to run
-        return None
-    from harness.vocabulary import GO, GOMOKU
-
-    return {"go": GO, "gomoku": GOMOKU}[game]
 
 
 def read_options(arguments: Namespace) -> Options:

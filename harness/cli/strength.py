@@ -143,8 +143,6 @@ def document(strength: Strength) -> dict[str, object]:
     """
     least, is_least = strength.smallest()
     return {
-        "schema": "gtp-harness/strength",
-        "version": 1,
         "assignment": strength.assignment,
         "kill_rate": strength.kill_rate,
         "mistakes": [{"name": one.name, "sentence": one.sentence} for one in strength.mistakes],
@@ -259,7 +257,7 @@ def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
     sets = {one: set(expand([one], has_answers=True)) for one in named}
     print("\n".join(_report(found, noun, len(cases), sets, matrix=arguments.matrix)))
     if arguments.json:
-        report_files.write_json(arguments.json, document(found))
+        report_files.write_json(arguments.json, "gtp-harness/strength", document(found))
     is_enough = bool(arguments.mutants) or 100 * found.kill_rate >= arguments.at_least
     return ExitCode.OK if is_enough and not found.wrong else ExitCode.FAILED
 

@@ -139,7 +139,7 @@ def _run(arguments: Namespace) -> int:
     for error in gathered.errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if arguments.json:
-        report_files.write_json(arguments.json, _document(found))
+        report_files.write_json(arguments.json, "gtp-harness/verify", _document(found))
     is_bad = bool(gathered.errors) or _is_vain(found)
     return ExitCode.BROKEN if is_bad else ExitCode.FAILED if shown else ExitCode.OK
 
@@ -209,8 +209,6 @@ def _document(result: Verified) -> dict[str, object]:
         findings   [{kind, path, line, command, message, found, expected, reason}]
     """
     return {
-        "schema": "gtp-harness/verify",
-        "version": 1,
         "files": result.files,
         "tests": result.tests,
         "unchecked": result.unchecked,

@@ -78,10 +78,11 @@ def write_bytes(path: str, data: bytes) -> None:
     _write(path, [data])
 
 
-def write_json(path: str, document: Mapping[str, object]) -> None:
-    """Write a document as JSON; raises as :func:`write`."""
+def write_json(path: str, schema: str, members: Mapping[str, object]) -> None:
+    """Write a document as JSON, in version 1 of a schema; raises as :func:`write`."""
     from json import dumps
 
+    document = {"schema": schema, "version": 1, **members}
     text = dumps(document, ensure_ascii=False, indent=1)
     write(path, [text, "\n"], encode_without_surrogates)
 
