@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from itertools import takewhile
 from pathlib import Path
 
 from harness.cli import engine_options, run
@@ -340,11 +341,9 @@ class _MatchCommand(Command):
     def main(self, words: list[str]) -> int:
         if "--sprt" in words:
             place = words.index("--sprt")
-            end = place + 1
-            while end < len(words) and _OF_TEST.fullmatch(words[end]):
-                end += 1
-            value = " ".join(words[place + 1 : end])
-            words = [*words[:place], f"--sprt={value}", *words[end:]]
+            given = list(takewhile(_OF_TEST.fullmatch, words[place + 1 :]))
+            rest = words[place + 1 + len(given) :]
+            words = [*words[:place], f"--sprt={' '.join(given)}", *rest]
         return super().main(words)
 
 

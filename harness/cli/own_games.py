@@ -76,9 +76,8 @@ def _calibrate(arguments: argparse.Namespace) -> int:
     seen, told, beyond = try_declaration(find_assignment(arguments.assignment), arguments)
     print("\n".join(lines(seen, told, beyond, paint_for(arguments))))
     if arguments.json:
-        report_files.write_json(
-            arguments.json, "gtp-harness/calibrate", _document(seen, told, beyond)
-        )
+        document = _document(seen, told, beyond)
+        report_files.write_json(arguments.json, "gtp-harness/calibrate", document)
     return ExitCode.FAILED if told else ExitCode.OK
 
 

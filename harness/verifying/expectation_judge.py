@@ -1,4 +1,4 @@
-"""The records of verifying, and wrong answers that a loose expectation accepts."""
+"""The records of verifying, and what is wrong with an expectation, given the oracle's answer."""
 
 import enum
 import re

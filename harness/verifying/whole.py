@@ -1,4 +1,4 @@
-"""A case file put to the oracle: what each test asks, and which lines cannot be reached."""
+"""Case files put to the oracle: what tests ask, what cannot be reached, what is asked twice."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ class _FileWalk:
         self._dialect = dialect_of(case, dialect)
         self._engine = specification.reference_engine(in_process.folder_of(case))
         self._is_free = False  # an engine's own choice has led here
-        # The parts of a game that are unknown, by the line of the command that was refused.
+        # The parts of a game that are unknown, with the line of the command that was refused.
         self._unknown: dict[str, int] = {}
         # What tests ask, whose answer may be an error.
         self._tested = {
