@@ -97,11 +97,6 @@ class CheckReporter:
         for phrase in phrases:
             self.note(escape_controls(phrase), "bad")
 
-    def paragraphs(self, texts: Iterable[str]) -> None:
-        """Write paragraphs of a report under the step."""
-        for text in texts:
-            self.say("\n" + "\n".join(INDENT + line for line in text.splitlines()))
-
     def last(self, sentence: str, color: str) -> None:
         """Write the last sentence."""
         self.say()
@@ -234,7 +229,8 @@ def run_tests(context: CheckContext) -> public_tests.TrialResult:
                 sayer.note("the same engine failure as before", "bad")
                 return
             known.update(crashes)
-            sayer.paragraphs(sayer.terminal.file(seen))
+            for text in sayer.terminal.file(seen):
+                sayer.say("\n" + "\n".join(INDENT + line for line in text.splitlines()))
 
     lines, jobs = wanted.line or None, wanted.jobs
     options = Options(sandbox=wanted.sandbox, jobs=jobs, most_hung=MOST_HUNG, lines=lines)

@@ -112,8 +112,7 @@ class _FuzzCommand:
         paths = [*arguments.go_on, *map(str, own.public_cases() if own else ())]
         read = (read_case_file(path) for path in paths)
         self._openings = [tuple(step.command for step in one.steps) for one in read if one.steps]
-        if arguments.json:
-            report_files.try_to_write(arguments.json)
+        report_files.try_to_write(arguments.json)
 
     def run(self) -> int:
         """Look for causes, write and tell each as soon as it is found; return the exit status."""

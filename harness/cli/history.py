@@ -5,7 +5,7 @@ import argparse
 from harness.cli.commandline import Command, add_shared, whole
 from harness.cli.console import paint_for
 from harness.errors import ExitCode, UsageError
-from harness.history import history_file
+from harness.history import history_file, text
 from harness.history.trends import trends
 from harness.report import report_files
 from harness.text import encode_without_surrogates
@@ -48,8 +48,7 @@ Examples:
 def _run(arguments: argparse.Namespace) -> int:
     if not arguments.file:
         HISTORY.refuse("give FILE")
-    if arguments.json:
-        report_files.try_to_write(arguments.json)
+    report_files.try_to_write(arguments.json)
     if arguments.output:
         report_files.try_to_write_into(arguments.output)
     version, runs = history_file.read(arguments.file)
@@ -63,12 +62,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
         pages.write(arguments.output, found)
     if arguments.json:
-        from harness.history.text import document
-
-        report_files.write(arguments.json, [document(found)], encode_without_surrogates)
+        report_files.write(arguments.json, [text.document(found)], encode_without_surrogates)
     if arguments.json not in report_files.STDOUT:
-        from harness.history import text
-
         for line in text.lines(found, paint_for(arguments), unicode=not arguments.ascii):
             print(line)
     return ExitCode.OK

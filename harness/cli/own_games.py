@@ -71,8 +71,7 @@ Examples:
 def _calibrate(arguments: argparse.Namespace) -> int:
     if not arguments.assignment:
         CALIBRATE.refuse("give ASSIGNMENT")
-    if arguments.json:
-        report_files.try_to_write(arguments.json)
+    report_files.try_to_write(arguments.json)
     seen, told, beyond = try_declaration(find_assignment(arguments.assignment), arguments)
     print("\n".join(lines(seen, told, beyond, paint_for(arguments))))
     if arguments.json:

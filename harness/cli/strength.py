@@ -225,8 +225,7 @@ def _run(arguments: argparse.Namespace) -> int:
         STRENGTH.refuse("give --assignment")
     if (arguments.bank or arguments.engine or arguments.mutants) and not arguments.cases:
         STRENGTH.refuse("give CASES for these engines")
-    if arguments.json:
-        report_files.try_to_write(arguments.json)
+    report_files.try_to_write(arguments.json)
     return _tell_cases(arguments) if arguments.cases else _tell_sets(arguments)
 
 

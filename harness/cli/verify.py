@@ -113,8 +113,7 @@ def _run(arguments: Namespace) -> int:
         VERIFY.refuse("give CASES")
     if arguments.against and not arguments.assignment:
         VERIFY.refuse("--against needs --assignment: its reference is compared with the others")
-    if arguments.json:
-        report_files.try_to_write(arguments.json)
+    report_files.try_to_write(arguments.json)
     gathered = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
     if arguments.against:
         platforms.need_engines("--against")

@@ -156,12 +156,12 @@ def _open_new(path: str, mode: int) -> int:
     return os.open(path, _WRITE | _NO_LINK, mode)
 
 
-def try_to_write(path: str) -> None:
+def try_to_write(path: str | None) -> None:
     """Find out before a long run, not after it, that a report cannot be written.
 
-    Nothing is left behind. Raises :class:`UsageError`.
+    ``path``: None or "" if none is asked for. Nothing is left behind. Raises :class:`UsageError`.
     """
-    if path in STDOUT:
+    if not path or path in STDOUT:
         return
     try:
         place, mode = _place(path)
