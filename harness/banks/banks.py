@@ -14,7 +14,7 @@ from harness import file_system, toml_schema
 from harness.errors import AssignmentError, SandboxError, UsageError
 from harness.judging import in_process
 from harness.judging.strength import MeasuredTest, Strength
-from harness.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Options
+from harness.options import TRIED_TIMEOUT, UNTRUSTED, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import Gathered
@@ -182,10 +182,10 @@ class EngineAsker:
     def __init__(
         self,
         command_properties: PropertyTable,
-        sandbox: str = "auto",
+        sandbox: str,
         dialect: str = "gogui",
         *,
-        protocol: str = GTP,
+        protocol: str,
         strict: bool = True,
     ) -> None:
         """``strict``: listen as grading does; without, many times faster."""

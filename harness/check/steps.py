@@ -1,6 +1,5 @@
 """A check of a submission before it is submitted: its steps, its text and its transcript."""
 
-import os
 import sys
 import time
 from collections.abc import Iterable
@@ -431,19 +430,3 @@ def _verdict(archive: Path, status: int, sayer: CheckReporter) -> int:
         return status
     sayer.last(f"Hand in {archive}: {_NOTHING}.", "good")
     return status
-
-
-def source_named(name: str | None, assignment: Assignment) -> Path:
-    """Return what is to be checked: as named, or the assignment's folder here, or this folder.
-
-    Raises:
-        UsageError: there is nothing there.
-    """
-    folder = assignment.archive.folder
-    here = Path(folder) if Path(folder).is_dir() else Path()
-    path = Path(os.path.abspath(name)) if name else here.absolute()  # noqa: PTH100 - links stay
-    if not path.exists():
-        raise UsageError(f"there is no {name}: name a folder or an archive")
-    if not name and path.name != folder:
-        raise UsageError(f"there is no folder {folder} here: name it, or an archive")
-    return path

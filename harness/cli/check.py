@@ -2,13 +2,14 @@
 
 import argparse
 import glob
+import os
 import shlex
 import sys
 from pathlib import Path
 
 from harness import find_assignment, shipped
 from harness.assignments.public_tests import TEST, shorten_path
-from harness.check.steps import CheckOptions, CheckReporter, check, source_named
+from harness.check.steps import CheckOptions, CheckReporter, check
 from harness.cli import arguments
 from harness.cli.commandline import Command, add_shared, whole
 from harness.cli.console import can_draw, columns, paint_for
@@ -51,7 +52,14 @@ def _run(arguments: argparse.Namespace) -> int:
     words = ["gtp-harness", "check", *arguments.typed]
     again = " ".join(map(shell_word, words))
     assignment = find_assignment(arguments.assignment)
-    source = source_named(arguments.source, assignment)
+    # What is named, or the assignment's folder here, or this folder; links stay.
+    folder, name = assignment.archive.folder, arguments.source
+    here = Path(folder) if Path(folder).is_dir() else Path()
+    source = Path(os.path.abspath(name)) if name else here.absolute()  # noqa: PTH100
+    if not source.exists():
+        raise UsageError(f"there is no {name}: name a folder or an archive")
+    if not name and source.name != folder:
+        raise UsageError(f"there is no folder {folder} here: name it, or an archive")
     if arguments.overlay and not Path(arguments.overlay).is_dir():
         raise UsageError(f"there is no folder {arguments.overlay}")
     if arguments.output:
