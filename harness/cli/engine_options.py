@@ -77,10 +77,8 @@ def add_limits(add: Callable[..., object]) -> None:
         own, untrusted = getattr(PATIENT, name), getattr(UNTRUSTED, name)
         unit = figure if name.startswith("max_") else "{:g}".format
         usual = unit(own) if own else "no limit"
-        boxed = "" if own == untrusted else f"; in a sandbox: {unit(untrusted)}"
-        add(
-            flag, dest=name, type=reader, metavar=metavar, help=f"{what} (default: {usual}{boxed})"
-        )
+        box = "" if own == untrusted else f"; in a sandbox: {unit(untrusted)}"
+        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} (default: {usual}{box})")
 
 
 def read_limits(arguments: Namespace) -> Limits:

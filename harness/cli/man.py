@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -387,11 +387,7 @@ def _fish_quote(text: str) -> str:
     return f"'{escaped}'"
 
 
-_SHELLS: dict[str, Callable[[list[CommandHelp]], Iterator[str]]] = {
-    "bash": _bash,
-    "zsh": _zsh,
-    "fish": _fish,
-}
+_SHELLS = {"bash": _bash, "zsh": _zsh, "fish": _fish}
 
 
 COMPLETION = Command("completion", _COMPLETION_PAGE, _add_completion_options, _run_completion)

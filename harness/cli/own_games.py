@@ -149,9 +149,7 @@ def _add_trial_options(parser: argparse.ArgumentParser) -> None:
         " %(default)s)")  # fmt: skip
 
 
-def lines(
-    seen: Observed, told: Sequence[Note], beyond: Sequence[str], paint: Paint
-) -> Iterator[str]:
+def lines(seen: Observed, told: list[Note], beyond: list[str], paint: Paint) -> Iterator[str]:
     """Yield a table of the commands, and what should be looked at."""
     width = max((len(name) for name in seen.tallies), default=7)
     engines = list(dict.fromkeys(name for one in seen.tallies.values() for name in one.pairs))

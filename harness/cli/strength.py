@@ -231,25 +231,23 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
-    assignment = find_assignment(arguments.assignment)
-    specification = specification_of(assignment)
-    named_files = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
-    cases = named_files.cases
-    if errors := named_files.errors:
-        raise UsageError("\n".join(errors))  # a kill rate without them would be too low
+    assignment, dialect = find_assignment(arguments.assignment), arguments.dialect
+    own = specification_of(assignment)
+    gathered = gather(arguments.cases, dialect, protocol=STATUS_LAST)
+    if gathered.errors:
+        raise UsageError("\n".join(gathered.errors))  # a kill rate without them would be too low
+    cases = gathered.cases
     if bank.are_known(arguments, assignment):
         noun = ENGINE if bank.are_known_wrong(arguments, assignment) else MUTANT
-        commands, protocol = specification.commands, assignment.protocol
-        asker = banks.EngineAsker(
-            commands, arguments.sandbox, arguments.dialect, protocol=protocol
-        )
-        bad = banks.find_failing(cases, specification, arguments.dialect)
+        commands, protocol = own.commands, assignment.protocol
+        asker = banks.EngineAsker(commands, arguments.sandbox, dialect, protocol=protocol)
+        bad = banks.find_failing(cases, own, dialect)
         with bank.wrong_engines(arguments, assignment) as engines:
             found = banks.measure(
-                cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
+                cases, own.key, bad, engines, lambda one: asker.find_failed(cases, one)
             )
     else:
-        noun, found = MISTAKE, measure(cases, specification, arguments.dialect)
+        noun, found = MISTAKE, measure(cases, own, dialect)
     if not found.tests and not found.wrong:
         STRENGTH.refuse("found no tests in these files")
     named = arguments.cases if len(arguments.cases) > 1 else ()  # to be compared

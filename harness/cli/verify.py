@@ -11,7 +11,7 @@ import sys
 import textwrap
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -379,11 +379,7 @@ def _relative(path: str, folder: Path) -> str:
     return (full.relative_to(folder) if full.is_relative_to(folder) else full).as_posix()
 
 
-FORMATS: dict[str, Callable[[VerifiedText], Iterator[str]]] = {
-    "github": github,
-    "sarif": sarif,
-    "lsp-lines": lsp_lines,
-}
+FORMATS = {"github": github, "sarif": sarif, "lsp-lines": lsp_lines}
 
 
 VERIFY = Command("verify", _PAGE, _add_options, _run)
