@@ -149,15 +149,8 @@ def read(folder: Path) -> GradescopeSettings:
 METADATA_FILE = "submission_metadata.json"
 
 
-class Times(NamedTuple):
-    """Local times of this machine, as an assignment's deadline is one."""
-
-    created: datetime.datetime
-    due: datetime.datetime | None  # the latest of all who handed it in; None: never
-
-
-def read_metadata(path: Path) -> Times:
-    """Return the times of a submission.
+def read_metadata(path: Path) -> tuple[datetime.datetime, datetime.datetime | None]:
+    """Return when a submission was made and when it was due, if ever, in local times.
 
     A student may have got an extension, which stands with the student. Of a group the latest one
     counts.
@@ -179,7 +172,7 @@ def read_metadata(path: Path) -> Times:
     common = _object(found.get("assignment")).get("due_date")
     due = extended or ([_time(path, "due_date", common)] if common else [])
     last = max(due, key=to_seconds, default=None)
-    return Times(_time(path, "created_at", found.get("created_at")), last)
+    return _time(path, "created_at", found.get("created_at")), last
 
 
 def _object(value: object) -> dict[str, object]:
@@ -215,12 +208,12 @@ def mark(root: Path) -> tuple[str, str]:
     target.unlink(missing_ok=True)
     source = root / "source"
     wanted = read(source)
-    times = read_metadata(root / METADATA_FILE)
+    created, due = read_metadata(root / METADATA_FILE)
     found = find_assignment(str(source / wanted.assignment))
     needs.require(found)
-    if times.due is not None:
+    if due is not None:
         # What is refused then is Gradescope's business: it knows who got an extension.
-        found = found._replace(late=found.late._replace(deadline=times.due, refused_after=None))
+        found = found._replace(late=found.late._replace(deadline=due, refused_after=None))
     with (
         needs.with_python(found) as found,
         tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-") as room,
@@ -232,7 +225,7 @@ def mark(root: Path) -> tuple[str, str]:
             rows.writerow(["student", "file", "time"])
             for piece in sorted(handed_in, key=lambda piece: piece.order):
                 name = str(piece.file.path) if piece.file else ""
-                rows.writerow([piece.student.key, name, times.created.isoformat()])
+                rows.writerow([piece.student.key, name, created.isoformat()])
         result = grade(
             GradeOptions(
                 assignment=found,
@@ -263,6 +256,7 @@ def mark(root: Path) -> tuple[str, str]:
 _NAME = "gtp-harness"
 _TAGS = "Wheel-Version: 1.0\nGenerator: gtp-harness\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _LICENSE = "licenses/LICENSE"
+_SCRIPTS = ("setup.sh", "run_autograder")
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # so that the same files make the same bytes
 
 Member = tuple[str, bytes]  # a name in a zip, and the content
@@ -307,14 +301,14 @@ def files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield "/".join(parts), path
 
 
-def zip_members(members: Iterable[Member], executable: frozenset[str] = frozenset()) -> bytes:
-    """Return a zip of the members; those named in ``executable`` may be executed."""
+def zip_members(members: Iterable[Member]) -> bytes:
+    """Return a zip of the members; the scripts among them may be executed."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members:
             info = zipfile.ZipInfo(name, _LONG_AGO)
             info.compress_type = zipfile.ZIP_DEFLATED
-            info.external_attr = (0o100755 if name in executable else 0o100644) << 16
+            info.external_attr = (0o100755 if name in _SCRIPTS else 0o100644) << 16
             archive.writestr(info, content)
     return written.getvalue()
 
@@ -332,7 +326,6 @@ def _packages() -> Iterator[Member]:
 
 
 _ASSIGNMENT, _PRIVATE = "assignment", "private"
-_EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
 
 
 def _bundle(assignment: Assignment, arguments: argparse.Namespace) -> bytes:
@@ -379,8 +372,7 @@ def _bundle(assignment: Assignment, arguments: argparse.Namespace) -> bytes:
         (FILE, f"{json.dumps(settings._asdict(), indent=1)}\n".encode()),
         (name, content),
     ]
-    members = [*own, *((name, path.read_bytes()) for name, path in paths)]
-    return zip_members(members, _EXECUTABLE)
+    return zip_members([*own, *((name, path.read_bytes()) for name, path in paths)])
 
 
 def _script(name: str, **parts: str) -> bytes:

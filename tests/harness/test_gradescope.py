@@ -184,9 +184,9 @@ def test_the_latest_due_date_of_the_students_counts(changed, due, tmp_path, monk
     monkeypatch.setenv("TZ", "UTC")
     path = tmp_path / gradescope.METADATA_FILE
     path.write_text(json.dumps(METADATA | changed))
-    times = gradescope.read_metadata(path)
-    assert times.created.isoformat() == "2026-01-28T14:22:32.365935"
-    assert (times.due and times.due.isoformat()) == due
+    created, last = gradescope.read_metadata(path)
+    assert created.isoformat() == "2026-01-28T14:22:32.365935"
+    assert (last and last.isoformat()) == due
 
 
 @pytest.mark.parametrize(
