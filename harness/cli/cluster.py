@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from harness import extras, file_system
@@ -21,9 +21,6 @@ from harness.cluster.connector_link import command
 from harness.errors import ExitCode, UsageError
 from harness.text import escape_controls, number_of
 from harness.work import canonical_json
-
-if TYPE_CHECKING:
-    from harness.cluster.tls import TlsCredentials
 
 
 def text(scheduler: str, state: records.ClusterState) -> Iterator[str]:
@@ -99,11 +96,9 @@ def _run(arguments: argparse.Namespace) -> int:
         if not arguments.folder:
             CLUSTER.refuse("certificates needs DIR, where it writes them")
         tls.make(Path(arguments.folder), arguments.days)
-        for role in tls.ROLES:
-            told = f"{arguments.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"
-            print(escape_controls(told))
-        told = f"{arguments.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"
-        print(escape_controls(told))
+        files = [f"{role}.pem: {tls.describe(role)}, with {tls.CA}" for role in tls.ROLES]
+        for told in (*files, f"{tls.AUTHORITY_KEY}: keep it away from workers"):
+            print(escape_controls(f"{arguments.folder}/{told}"))
         return ExitCode.OK
     if arguments.action == "status":
         if not arguments.folder:
@@ -119,8 +114,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.folder:
         CLUSTER.refuse("DIR goes with certificates; scheduler has --tls DIR")
     address = f"{'tls' if arguments.tls else 'tcp'}://{arguments.host}:{arguments.port}"
-    papers = read_papers(address, arguments.tls, tls.SCHEDULER)
-    folder = str(papers.folder) if papers else ""
+    folder = check_certificates(address, arguments.tls, tls.SCHEDULER)
     status = run_cluster_process(
         "scheduler", records.SchedulerSettings(arguments.host, arguments.port, folder)
     )
@@ -160,15 +154,13 @@ def connector_settings(arguments: argparse.Namespace) -> records.ConnectorSettin
     require()
     from harness.cluster import tls
 
-    papers = read_papers(arguments.scheduler, arguments.tls, tls.SERVER)
+    folder = check_certificates(arguments.scheduler, arguments.tls, tls.SERVER)
     host, port = _bytes_at(arguments.bytes_at, arguments.scheduler)
-    return records.ConnectorSettings(
-        arguments.scheduler, str(papers.folder) if papers else "", host, port
-    )
+    return records.ConnectorSettings(arguments.scheduler, folder, host, port)
 
 
-def read_papers(address: str, folder: str, role: str) -> "TlsCredentials | None":
-    """Return the certificates for an address, and warn if they end soon.
+def check_certificates(address: str, folder: str, role: str) -> str:
+    """Return the folder of the certificates for an address, "" for none; warn if they end soon.
 
     Raises as :func:`harness.cluster.tls.papers`.
     """
@@ -177,7 +169,7 @@ def read_papers(address: str, folder: str, role: str) -> "TlsCredentials | None"
     found = tls.papers(address, folder, role)
     if found and (warning := found.describe_end()):
         print(escape_controls(f"gtp-harness: {warning}"), file=sys.stderr)
-    return found
+    return str(found.folder) if found else ""
 
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
@@ -270,7 +262,7 @@ def _run_worker(arguments: argparse.Namespace) -> int:
     from harness.cluster import tls
     from harness.cluster.worker_files import MEMORY
 
-    papers = read_papers(arguments.scheduler, arguments.tls, tls.WORKER)
+    folder = check_certificates(arguments.scheduler, arguments.tls, tls.WORKER)
     machine = arguments.machine or socket.gethostname()
     # The locks that all workers of this machine share. Their folder does not follow TMPDIR: batch
     # systems give each job one of its own.
@@ -282,7 +274,7 @@ def _run_worker(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{locks} belongs to another user: ask an administrator to remove it")
     settings = records.WorkerSettings(
         scheduler=arguments.scheduler,
-        tls=str(papers.folder) if papers else "",
+        tls=folder,
         machine=machine,
         host=arguments.host or own_address(arguments.scheduler),
         cache=str(Path(arguments.cache or Path(file_system.cache(), "cluster")).absolute()),

@@ -165,9 +165,8 @@ def _open_bench(
     arguments: Namespace, assignment: Assignment, own: Specification, folder: Path
 ) -> Iterator[EngineBench]:
     """Give the wrong engines that are named; ``folder``: where the files lie that tests name."""
-    asker = EngineAsker(
-        own.commands, arguments.sandbox, protocol=assignment.protocol, strict=False
-    )
+    sandbox, protocol = arguments.sandbox, assignment.protocol
+    asker = EngineAsker(own.commands, sandbox, protocol=protocol, strict=False)
     with bank.wrong_engines(arguments, assignment) as engines:
         yield EngineBench(engines, own, folder, asker)
 
