@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 from harness.cli import service
-from harness.cli.commandline import Command
+from harness.cli.commandline import Command, add_shared
 from harness.errors import ExitCode
 from harness.service.courses import staff
 from harness.service.operations import administration
@@ -236,8 +236,8 @@ _ACTIONS: dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str
 def _add_options(parser: ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=SUPPRESS)
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=SUPPRESS)
-    service.add_place(parser)
     add = parser.add_argument
+    add_shared(add, "--data", "--database")
     add("--email", default="", metavar="ADDRESS", help="mail address of the person")
     add("--admin", action="store_true", help="let the added person make courses")
     add("--name", default="", metavar="NAME",

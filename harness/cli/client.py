@@ -10,7 +10,7 @@ from typing import Any
 
 from harness import extras
 from harness.archives.archive import files_in, pack_alike
-from harness.cli.commandline import Command
+from harness.cli.commandline import Command, add_shared
 from harness.client import Client, RemoteAssignment, SuitePlace, place_of, suite_of
 from harness.errors import ExitCode, ServerError, UsageError
 from harness.history.history_file import program_digest
@@ -18,18 +18,6 @@ from harness.report import json
 from harness.text import escape_controls, number_of
 
 TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
-
-
-def add_token_options(parser: argparse.ArgumentParser) -> None:
-    """Add what a token is read from and sent by.
-
-    A token itself is never typed: all users see command lines.
-    """
-    parser.add_argument("--token-file", default="", metavar="FILE",
-        help=f"file with an API token (default: the variable {TOKEN})")  # fmt: skip
-    parser.add_argument("--allow-http", action="store_true",
-        help="send the token to another machine without encryption: everyone on the way can"
-        " read it")  # fmt: skip
 
 
 def read_token(arguments: argparse.Namespace) -> str:
@@ -132,8 +120,8 @@ def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespac
 def _add_submit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
-    add_token_options(parser)
     add = parser.add_argument
+    add_shared(add, "--token-file", "--allow-http")
     add("--no-wait", action="store_true", help="end as soon as the archive is received")
 
 
@@ -316,8 +304,8 @@ def _add_runs_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
     parser.add_argument("words", nargs="*", metavar="FILE", help=hidden)
-    add_token_options(parser)
     add = parser.add_argument
+    add_shared(add, "--token-file", "--allow-http")
     add("--revision", default="", metavar="TEXT",
         help="name of this build of the engine (default: the commit, in"
         f" {' or '.join(_COMMITS)}, else a digest of the program)")  # fmt: skip

@@ -255,12 +255,22 @@ def protocol(text: str) -> str:
 
 
 _SHARED: dict[str, dict[str, Any]] = {
+    "--allow-http": {"action": "store_true",
+        "help": "send the token to another machine without encryption: everyone on the way can"
+        " read it"},
     "--ascii": {"action": "store_true", "help": "draw boards with ASCII characters"},
     "--bytes-at": {"metavar": "HOST[:PORT]", "default": "",
         "help": "address of this machine from which workers fetch files (default: the one by which"
         " it reaches the scheduler)"},
+    "--data": {"metavar": "DIR", "default": "",
+        "help": "folder with everything (default: ~/.local/share/gtp-harness/service)"},
+    "--database": {"metavar": "ADDRESS", "default": "",
+        "help": "postgresql://USER@HOST/DATABASE instead of files in --data"},
     "--dialect": {"choices": ("gogui", "gnugo"), "default": "gogui",
         "help": "whose rules expectations follow (default: %(default)s)"},
+    "--keep": {"action": "append", "default": [], "metavar": "THING=DAYS",
+        "help": "keep logs, mail, sessions, checks, marks, originals or audit for DAYS or forever;"
+        " may be repeated (see gtp-harness prune --help)"},
     "--no-color": {"action": "store_true",
         "help": "no colors (also: NO_COLOR in the environment)"},
     "--overlay": {"metavar": "DIR", "help": "the course folder, such as util"},
@@ -276,6 +286,9 @@ _SHARED: dict[str, dict[str, Any]] = {
         "help": "random seed; it alone decides the draws (default: %(default)s)"},
     "--tls": {"metavar": "DIR", "default": "",
         "help": "folder of certificates, made by gtp-harness cluster"},
+    # A token itself is never typed: all users see command lines.
+    "--token-file": {"metavar": "FILE", "default": "",
+        "help": "file with an API token (default: the variable GTP_HARNESS_TOKEN)"},
     "--unsafe-no-sandbox": {"action": "store_true",
         "help": "run submissions without a sandbox, with all your rights; every report says so"},
 }  # fmt: skip

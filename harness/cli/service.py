@@ -113,7 +113,7 @@ def print_timezone(settings: Settings) -> None:
 
 def _add_serve_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add_place(parser)
+    add_shared(add, "--data", "--database")
     add("--host", default="127.0.0.1", metavar="ADDRESS",
         help="address to listen on (default: %(default)s, this machine only)")  # fmt: skip
     add("--port", type=port, default=8017, metavar="N",
@@ -153,7 +153,7 @@ def _add_serve_options(parser: argparse.ArgumentParser) -> None:
         " name, such as sub (default: %(default)s)")  # fmt: skip
     add("--oidc-add", action="store_true",
         help="add people with a verified mail address that nobody has yet")  # fmt: skip
-    add_keep(parser)
+    add_shared(add, "--keep")
     add("--check", action="store_true",
         help="start nothing; check whether everything that a service needs is there")  # fmt: skip
 
@@ -161,28 +161,12 @@ def _add_serve_options(parser: argparse.ArgumentParser) -> None:
 SERVE = Command("serve", _SERVE_PAGE, _add_serve_options, _run_serve)
 
 
-# --- Options that the commands of the service share: where its data are, a token, and who asks ---
-
-
-def add_place(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where the data of a service are."""
-    add = parser.add_argument
-    add("--data", default="", metavar="DIR",
-        help="folder with everything (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
-    add("--database", default="", metavar="ADDRESS",
-        help="postgresql://USER@HOST/DATABASE instead of files in --data")  # fmt: skip
+# --- What the commands of the service share: where its data are ----------------------------------
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
-    add_place(parser)
-
-
-def add_keep(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says how long what is kept."""
-    parser.add_argument("--keep", action="append", default=[], metavar="THING=DAYS",
-        help="keep logs, mail, sessions, checks, marks, originals or audit for DAYS or"
-        " forever; may be repeated (see gtp-harness prune --help)")  # fmt: skip
+    add_shared(parser.add_argument, "--data", "--database")
 
 
 def require(settings: Settings) -> None:
@@ -272,12 +256,13 @@ def _copy(arguments: argparse.Namespace, *, is_backup: bool) -> int:
         RESTORE.refuse("expected the folder DIR of a backup")
     settings, folder = place(arguments), Path(arguments.folder).absolute()
     data_folder.keep_files_private()
-    copied = back_up(settings, folder) if is_backup else restore(folder, settings)
-    target = arguments.folder if is_backup else settings.data
+    if is_backup:
+        copied, warning, target = back_up(settings, folder), _KEYLESS_SERVICE, arguments.folder
+    else:
+        copied, warning, target = restore(folder, settings), _KEYLESS_BACKUP, settings.data
     print(f"{number_of(copied.files, 'file')}, {copied.size:,} bytes, in {target}")
     for key in copied.keyless:
-        warning = (_KEYLESS_SERVICE if is_backup else _KEYLESS_BACKUP).format(key)
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {warning.format(key)}", file=sys.stderr)
     if not is_backup:
         print(f"The audit log and all {'other ' if copied.keyless else ''}ledgers are intact.")
     return ExitCode.FAILED if copied.keyless else ExitCode.OK
@@ -329,10 +314,9 @@ def _prune(arguments: argparse.Namespace) -> int:
 
 
 def _add_prune_options(parser: argparse.ArgumentParser) -> None:
-    add_place(parser)
-    add_keep(parser)
-    parser.add_argument("--dry-run", action="store_true",
-        help="only show how much would be deleted")  # fmt: skip
+    add = parser.add_argument
+    add_shared(add, "--data", "--database", "--keep")
+    add("--dry-run", action="store_true", help="only show how much would be deleted")
 
 
 PRUNE = Command("prune", _PRUNE_PAGE, _add_prune_options, _prune)
