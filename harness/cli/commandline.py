@@ -12,6 +12,7 @@ import codecs
 import math
 import sys
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from io import TextIOWrapper
 from types import SimpleNamespace
 
@@ -186,24 +187,21 @@ def _config_words(path: str) -> list[str]:
 # --- readers of values, which say what is wrong as argparse wants it -----------------------------
 
 
-def refuse_value(text: str, expected: str) -> NoReturn:
-    """Raise the error of a value that is not what is ``expected``."""
+def refusal(text: str, expected: str) -> Exception:
+    """Return the error of a value that is not what is ``expected``."""
     from argparse import ArgumentTypeError
 
-    raise ArgumentTypeError(f"found {text!r}, expected {expected}")
+    return ArgumentTypeError(f"found {text!r}, expected {expected}")
 
 
 def number(least: float, expected: str) -> Callable[[str], float]:
     """Return a reader of numbers of at least ``least``."""
 
     def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not least <= value < float("inf"):
-            refuse_value(text, expected)
-        return value
+        with suppress(ValueError):
+            if least <= (value := float(text)) < math.inf:
+                return value
+        raise refusal(text, expected)
 
     return read
 
@@ -214,7 +212,7 @@ def whole(least: int, expected: str = "", most: float = math.inf) -> Callable[[s
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            refuse_value(text, expected)
+            raise refusal(text, expected)
         return int(text)
 
     return read
@@ -232,7 +230,7 @@ def size(text: str) -> int:
     digits = text.rstrip("kKmMgG")
     unit = _SUFFIXES.get(text[len(digits) :].lower())
     if not (digits.isascii() and digits.isdigit()) or unit is None:
-        refuse_value(text, "bytes such as 65536 or 64k")
+        raise refusal(text, "bytes such as 65536 or 64k")
     return int(digits) * unit
 
 
@@ -247,7 +245,7 @@ def protocol(text: str) -> str:
     """Read the name of a protocol; for shells, a blank in it may be a hyphen."""
     name = text.replace("-", " ")
     if name not in PROTOCOLS:
-        refuse_value(text, " or ".join(map(repr, PROTOCOLS)))
+        raise refusal(text, " or ".join(map(repr, PROTOCOLS)))
     return name
 
 

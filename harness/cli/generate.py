@@ -11,7 +11,7 @@ from harness import file_system, find_assignment, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks.banks import EngineAsker, EngineBench
 from harness.cli import bank
-from harness.cli.commandline import Command, refuse_value, whole
+from harness.cli.commandline import Command, refusal, whole
 from harness.errors import ExitCode, UsageError
 from harness.generating import drafts, record_reading, scene_text, test_production
 from harness.generating.record_reading import Choices, Harvest, HarvestOptions
@@ -280,7 +280,7 @@ def _add_options(parser: ArgumentParser) -> None:
 def _sizes(text: str) -> range:
     first, _, last = text.partition("-")
     if not (first.isdecimal() and (last or first).isdecimal()):
-        refuse_value(text, "such as 9 or 5-9")
+        raise refusal(text, "such as 9 or 5-9")
     return range(int(first), int(last or first) + 1)
 
 

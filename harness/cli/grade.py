@@ -6,7 +6,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from harness import file_system, find_assignment, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
-from harness.cli.commandline import Command, add_shared, number, refuse_value, whole
+from harness.cli.commandline import Command, add_shared, number, refusal, whole
 from harness.cli.console import paint_for
 from harness.cluster.dispatcher import Dispatcher
 from harness.errors import ExitCode, SandboxError, UsageError
@@ -308,33 +308,28 @@ def _names(metavar: str) -> Callable[[str], tuple[str, ...]]:
     def read(text: str) -> tuple[str, ...]:
         names = tuple(name.strip() for name in text.split(",")) if count > 1 else (text,)
         if len(names) != count:
-            refuse_value(text, f"{_NUMBERS[count]} names with commas between them")
+            raise refusal(text, f"{_NUMBERS[count]} names with commas between them")
         return names
 
     return read
 
 
 def _moment(text: str) -> datetime.datetime:
-    try:
+    with suppress(ValueError):
         moment = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is not None:
-        refuse_value(text, "a local time such as 2018-01-29T23:55")
-    return moment
+        if moment.tzinfo is None:
+            return moment
+    raise refusal(text, "a local time such as 2018-01-29T23:55")
 
 
 def _fraction(most: float, expected: str) -> Callable[[str], Fraction]:
     """Return a reader of exact numbers from 0 to ``most``."""
 
     def read(text: str) -> Fraction:
-        try:
-            value = Fraction(text)
-        except (ValueError, ZeroDivisionError):
-            value = Fraction(-1)
-        if not 0 <= value <= most:
-            refuse_value(text, expected)
-        return value
+        with suppress(ValueError, ZeroDivisionError):
+            if 0 <= (value := Fraction(text)) <= most:
+                return value
+        raise refusal(text, expected)
 
     return read
 

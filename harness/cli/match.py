@@ -4,13 +4,13 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import takewhile
 from pathlib import Path
 
 from harness.cli import engine_options, run
 from harness.cli.arguments import add_help
-from harness.cli.commandline import Command, refuse_value, whole
+from harness.cli.commandline import Command, refusal, whole
 from harness.engine.launch import as_typed, split_program
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.match.game import Arbiter
@@ -152,15 +152,12 @@ def _report(standings: Standings, places: Mapping[Reporter, str]) -> ExitCode:
 
 def _sprt(text: str) -> Sprt:
     """Read ``elo0=0 elo1=10 alpha=0.05 beta=0.05``; what is left out is as it is here."""
-    try:
-        said = {key: float(value) for key, value in _OF_TEST.findall(text)}
-    except ValueError:
-        said = {"elo0": 1.0, "elo1": 0.0}
-    found = Sprt()._replace(**said)
-    is_sound = found.elo0 < found.elo1 and 0 < found.alpha < 0.5 and 0 < found.beta < 0.5
-    if not is_sound or _OF_TEST.sub("", text).strip():
-        refuse_value(text, "such as elo0=0 elo1=10 alpha=0.05 beta=0.05, with elo0 below elo1")
-    return found
+    with suppress(ValueError):
+        found = Sprt()._replace(**{key: float(value) for key, value in _OF_TEST.findall(text)})
+        is_sound = found.elo0 < found.elo1 and 0 < found.alpha < 0.5 and 0 < found.beta < 0.5
+        if is_sound and not _OF_TEST.sub("", text).strip():
+            return found
+    raise refusal(text, "such as elo0=0 elo1=10 alpha=0.05 beta=0.05, with elo0 below elo1")
 
 
 def _players(engines: Sequence[str]) -> tuple[Player, ...]:
@@ -250,7 +247,7 @@ def _size(text: str) -> tuple[int, int]:
     sides = re.fullmatch(r"(\d{1,2})(?:x(\d{1,2}))?", text)
     found = (int(sides[1]), int(sides[2] or sides[1])) if sides else (0, 0)
     if not all(1 <= side <= 25 for side in found):
-        refuse_value(text, "a size such as 9 or 7x9")
+        raise refusal(text, "a size such as 9 or 7x9")
     return found
 
 
@@ -258,7 +255,7 @@ def _time(text: str) -> TimeControl:
     """Read ``300`` or ``60+10/5``: seconds for the game, then seconds for so many moves."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?)/(\d+))?", text)
     if not found or not (float(found[1]) or int(found[3] or 0)):
-        refuse_value(
+        raise refusal(
             text,
             "seconds for a game, such as 300, or for the game and then for so many moves, such as"
             " 60+10/5 or 0+5/1",
