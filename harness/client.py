@@ -11,7 +11,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,7 +125,7 @@ class Client:
             )
         if not token.isascii() or not token.isprintable():
             raise UsageError("the API token has characters in it that none has")
-        with _naming_settings():
+        try:
             self._http = httpx.Client(
                 base_url=url,
                 headers={"authorization": f"Bearer {token}"},
@@ -133,6 +133,11 @@ class Client:
                 transport=transport,
                 trust_env=not _stays_here(url),
             )
+        except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+            known = (both for name in _OF_CONNECTIONS for both in (name, name.lower()))
+            named = ", ".join(name for name in known if os.environ.get(name))
+            where = f"; the environment has {named}" if named else ""
+            raise UsageError(f"no connection can be made: {error}{where}") from None
         self._base = base
         self._pause = pause
 
@@ -229,17 +234,17 @@ class Client:
         except OSError as error:
             raise UsageError(f"cannot read {file}: {error.strerror}") from None
         headers = {"idempotency-key": uuid.uuid4().hex, "content-type": kind}
-        answer = self._ask(method, path, params=query, content=data, headers=headers)
-        found: dict[str, Any] = answer
+        found: dict[str, Any] = self._ask(
+            method, path, params=query, content=data, headers=headers
+        )
         return found
 
     def _ask(self, method: str, path: str, **rest: Any) -> Any:
         for again in range(_TRIES):
             answer = self._answer(method, path, **rest)
-            is_last = again == _TRIES - 1
             if isinstance(answer, httpx.Response) and answer.status_code not in _AGAIN:
                 return self._read(answer)
-            if not is_last:  # as the service says, else longer each time
+            if again < _TRIES - 1:  # as the service says, else longer each time
                 said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
                 self._pause(min(float(said), _LONGEST) if said.isdecimal() else float(2**again))
         if isinstance(answer, httpx.Response):
@@ -287,18 +292,6 @@ def _read_address(base: str) -> httpx.URL:
 def _stays_here(url: httpx.URL) -> bool:
     """Whether what is sent in the clear stays on this machine: no proxy may get it."""
     return url.scheme == "http" and network.is_this_machine(url.host)
-
-
-@contextmanager
-def _naming_settings() -> Iterator[None]:
-    """Turn what is wrong with the settings of the environment into a sentence that names them."""
-    try:
-        yield
-    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
-        known = (both for name in _OF_CONNECTIONS for both in (name, name.lower()))
-        named = ", ".join(name for name in known if os.environ.get(name))
-        where = f"; the environment has {named}" if named else ""
-        raise UsageError(f"no connection can be made: {error}{where}") from None
 
 
 def _why(answer: httpx.Response) -> str:

@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from harness.errors import UsageError
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path

@@ -11,7 +11,6 @@ from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
     from typing import Any
 
 
@@ -31,20 +30,15 @@ def postpone(*names: str) -> None:
     our own with one thread.
     """
     for name in names:
-        spec = None if name in sys.modules else _find(name)
-        if spec is not None:
+        # As importlib.util.find_spec(), which takes longer to load than to answer.
+        specs = (finder.find_spec(name, None) for finder in sys.meta_path)
+        if name not in sys.modules and (spec := next(filter(None, specs), None)):
             module = _Postponed(spec.name)
             module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
             module.__file__ = spec.origin
             if spec.submodule_search_locations is not None:
                 module.__path__ = spec.submodule_search_locations
             sys.modules[name] = module
-
-
-def _find(name: str) -> ModuleSpec | None:
-    """As :func:`importlib.util.find_spec`, which takes longer to load than to answer."""
-    found = (finder.find_spec(name, None) for finder in sys.meta_path)
-    return next(filter(None, found), None)
 
 
 def load(name: str) -> ModuleType:

@@ -15,7 +15,6 @@ from harness.text import number_of
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from oracle.mistakes import Mistake
 
@@ -115,8 +114,7 @@ class Failure(NamedTuple):
     @property
     def without_measurements(self) -> Failure:
         """The same without the figures that differ from run to run."""
-        limit = self.limit and self.limit._replace(used=None)
-        return self._replace(computed=0.0, limit=limit)
+        return self._replace(computed=0.0, limit=self.limit and self.limit._replace(used=None))
 
 
 class Outcome(NamedTuple):

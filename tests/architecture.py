@@ -44,7 +44,7 @@ LAYERS = {
         ("service.monitoring",),
         ("service.settings", "service.records"),
         ("cluster",),
-        ("gradescope", "client"),
+        ("client",),
         ("grading.exports", "grading.grade"),
         (
             "grading.marks",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.gradescope import wheel
+from harness.cli.gradescope import wheel
 from harness.sandbox import landlock
 from tests.conftest import program
 from tests.harness import small_class, without_namespaces

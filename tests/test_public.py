@@ -11,7 +11,7 @@ import pytest
 
 import harness
 import oracle
-from harness.gradescope import wheel
+from harness.cli.gradescope import wheel
 from tests import consumer
 from tests.documents import DOCUMENTS, RECIPES, ROOT, blocks, read
 from tests.harness import small_class

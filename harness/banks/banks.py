@@ -4,8 +4,9 @@ import json
 import os
 import shutil
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from harness import file_system, toml_schema
 from harness.errors import AssignmentError, SandboxError, UsageError
 from harness.judging import in_process
 from harness.judging.strength import MeasuredTest, Strength
-from harness.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Options
+from harness.options import TRIED_TIMEOUT, UNTRUSTED, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import Gathered
@@ -181,10 +182,10 @@ class EngineAsker:
     def __init__(
         self,
         command_properties: PropertyTable,
-        sandbox: str = "auto",
+        sandbox: str,
         dialect: str = "gogui",
         *,
-        protocol: str = GTP,
+        protocol: str,
         strict: bool = True,
     ) -> None:
         """``strict``: listen as grading does; without, many times faster."""
@@ -206,7 +207,16 @@ class EngineAsker:
         Raises:
             SandboxError: the harness failed, or there is no sandbox here.
         """
-        return {line for result in self.results(cases, engine) for line in find_failures(result)}
+        found: set[Line] = set()
+        for result in self.results(cases, engine):
+            path, steps = result.case.path, result.case.steps
+            for outcome in result.outcomes:
+                if outcome.verdict is Verdict.FAILED:
+                    found.add((path, steps[outcome.step].line))
+            for failure in result.failures:  # it fails the test under way, or the next one
+                tests = (step.line for step in steps[failure.step or 0 :] if step.is_test)
+                found.update((path, line) for line in islice(tests, 1))
+        return found
 
     def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
         """Return what an engine did in each file; raises as :meth:`find_failed`."""
@@ -244,20 +254,6 @@ def find_failing(
         bad = in_process.failing_lines(case, specification.reference_engine(), judge)
         found |= {(case.path, line) for line in bad}
     return found
-
-
-def find_failures(result: FileResult) -> Iterator[Line]:
-    """Yield the tests of a file that an engine failed, or at which it broke.
-
-    One that breaks down fails the test under way, or the next one.
-    """
-    path, steps = result.case.path, result.case.steps
-    for outcome in result.outcomes:
-        if outcome.verdict is Verdict.FAILED:
-            yield path, steps[outcome.step].line
-    for failure in result.failures:
-        first = failure.step or 0
-        yield from [(path, step.line) for step in steps[first:] if step.is_test][:1]
 
 
 def measure(
@@ -300,7 +296,6 @@ class EngineBench:
         folder: Path,
         asker: EngineAsker,
     ) -> None:
-        """Take engines, and how to ask them."""
         self.engines = tuple(engines)
         self.folder = folder
         self._specification = specification

@@ -23,18 +23,11 @@ from harness.errors import UsageError
 
 _LONGEST = 60  # characters of code in a sentence
 
-_COMPARED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
+_COMPARISONS: tuple[tuple[type[ast.cmpop], type[ast.cmpop]], ...] = (
+    (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn),
+    (ast.Is, ast.IsNot),
+)  # fmt: skip
+_COMPARED = {one: other for pair in _COMPARISONS for one, other in (pair, pair[::-1])}
 _COUNTED: Mapping[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -83,9 +76,15 @@ def mutants(files: Mapping[str, str], count: int, seed: int) -> list[Mutant]:
     for site in sites:
         if len(found) == count:
             break
-        source = _apply(trees[site.file], site)
+        changed = copy.deepcopy(trees[site.file])
+        node = list(ast.walk(changed))[site.number]
+        _changes(node)[site.kind]()
+        source = ast.unparse(ast.fix_missing_locations(changed))
         if source != written[site.file]:
-            sentence = f"{site.file}:{site.line}: {_describe(written[site.file], source)}"
+            before, after = written[site.file].splitlines(), source.splitlines()
+            lines = zip_longest(before, after, fillvalue="")
+            one, other = next(pair for pair in lines if pair[0] != pair[1])
+            sentence = f"{site.file}:{site.line}: {_short(other)} for {_short(one)}"
             found.setdefault(_name(site), Mutant(_name(site), sentence, site.file, source))
     order = {_name(one): (one.file, one.line, one.number, one.kind) for one in sites}
     return sorted(found.values(), key=lambda one: order[one.name])
@@ -101,21 +100,6 @@ def _parse(text: str) -> ast.Module | None:
 def _name(site: _Site) -> str:
     digest = sha256(repr(site[:3]).encode()).hexdigest()[:6]
     return f"line-{site.line}-{digest}"
-
-
-def _apply(tree: ast.Module, site: _Site) -> str:
-    """Return the source of the program with the change of a site."""
-    changed = copy.deepcopy(tree)
-    node = list(ast.walk(changed))[site.number]
-    _changes(node)[site.kind]()
-    return ast.unparse(ast.fix_missing_locations(changed))
-
-
-def _describe(before: str, after: str) -> str:
-    """Return the first line that differs, as it is and as it was."""
-    lines = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
-    one, other = next(pair for pair in lines if pair[0] != pair[1])
-    return f"{_short(other)} for {_short(one)}"
 
 
 def _short(line: str) -> str:
@@ -156,12 +140,8 @@ def _changes(node: ast.AST) -> list[Callable[[], None]]:
 
 def _can_go(node: ast.stmt) -> bool:
     """Whether a statement can be forgotten, and the program be one still."""
-    match node:
-        case ast.Expr(value=ast.Constant()):
-            return False
-        case ast.Expr() | ast.AugAssign() | ast.If() | ast.Return():
-            return True
-    return False
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return isinstance(node, ast.Expr | ast.AugAssign | ast.If | ast.Return) and not is_text
 
 
 # --- Mutants of a reference as engines: each in a copy of the reference's folder with one change -

@@ -1,9 +1,8 @@
-"""The text of a check, and the transcript of what was written on the terminal."""
+"""A check of a submission before it is submitted: its steps, its text and its transcript."""
 
-import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -30,57 +29,27 @@ def _now() -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S%z")
 
 
-class Transcript:
-    """Writes to standard output and keeps what it has written."""
-
-    def __init__(self, command: str, clock: Callable[[], str] = _now) -> None:
-        self._clock = clock
-        self._command = command
-        self._started = clock()
-        self._written: list[str] = []
-
-    def say(self, text: str = "", terminal_text: str = "") -> None:
-        """Write lines. ``terminal_text``: the same, wrapped; the transcript is not."""
-        print(terminal_text or text, flush=True)
-        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        kept = text.encode(encoding, "backslashreplace").decode(encoding)
-        self._written.append(kept + "\n")
-
-    def close(self, status: int) -> bytes:
-        """Return the transcript so far, with a last line that says the exit status."""
-        body = without_surrogates("".join(self._written))
-        text = (
-            f'Script started on {self._started} [COMMAND="{self._command}"]\n'
-            f'{body}\nScript done on {self._clock()} [COMMAND_EXIT_CODE="{status}"]\n'
-        )
-        return text.replace("\n", "\r\n").encode()
-
-
-# --- The text of a check: numbered steps, notes under them, and a count of what is wrong ---------
-
-
 INDENT = "   "
 _NO = Repeat()
 
 
 class CheckReporter:
-    """Writes to a transcript. ``wrong``, ``unknown`` and ``odd`` gather what is said at the end:
-    faults of the submission, what could not be found out, and what costs nothing.
+    """Writes to standard output, and keeps what it has written as a transcript.
 
-    ``terminal`` knows how results look. ``repeat``: for the command lines that repeat tests.
-    ``width``: columns of the terminal; 0 for a file or a pipe.
+    ``wrong``, ``unknown`` and ``odd`` gather what is said at the end: faults of the submission,
+    what could not be found out, and what costs nothing. ``terminal`` knows how results look.
     """
 
     def __init__(
-        self,
-        transcript: Transcript,
-        paint: Paint,
-        *,
-        unicode: bool,
-        repeat: Repeat = _NO,
-        width: int = 0,
+        self, command: str, paint: Paint, *, unicode: bool, repeat: Repeat = _NO, width: int = 0
     ) -> None:
-        self.transcript = transcript
+        """``command``: as typed. ``repeat``: for the command lines that repeat tests.
+
+        ``width``: columns of the terminal; 0 for a file or a pipe.
+        """
+        self._command = command
+        self._started = _now()
+        self._written: list[str] = []
         self._room = max(width - len(INDENT), 0)
         self.terminal = Terminal(paint, unicode=unicode, repeat=repeat, width=self._room)
         self.wrong: list[str] = []
@@ -89,9 +58,21 @@ class CheckReporter:
         self._paint = paint
         self._steps = 0
 
-    def say(self, text: str = "") -> None:
-        """Write lines as they are."""
-        self.transcript.say(text)
+    def say(self, text: str = "", terminal_text: str = "") -> None:
+        """Write lines. ``terminal_text``: the same, wrapped; the transcript is not."""
+        print(terminal_text or text, flush=True)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        kept = text.encode(encoding, "backslashreplace").decode(encoding)
+        self._written.append(kept + "\n")
+
+    def transcript(self, status: int) -> bytes:
+        """Return all that was written, with a last line that says the exit status."""
+        body = without_surrogates("".join(self._written))
+        text = (
+            f'Script started on {self._started} [COMMAND="{self._command}"]\n'
+            f'{body}\nScript done on {_now()} [COMMAND_EXIT_CODE="{status}"]\n'
+        )
+        return text.replace("\n", "\r\n").encode()
 
     def step(self, title: str) -> None:
         """Begin a step."""
@@ -102,7 +83,7 @@ class CheckReporter:
         """Write a line under the step; ``color`` is one of paint's."""
         written = INDENT + (self._paint(color, text) if color else text)
         wrapped = f"\n{INDENT}".join(wrap(written.removeprefix(INDENT), self._room))
-        self.transcript.say(written, INDENT + wrapped)
+        self.say(written, INDENT + wrapped)
 
     def remarks(self, sentences: Iterable[str]) -> None:
         """Write what is odd but no fault."""
@@ -114,11 +95,6 @@ class CheckReporter:
         self.wrong += phrases
         for phrase in phrases:
             self.note(escape_controls(phrase), "bad")
-
-    def paragraphs(self, texts: Iterable[str]) -> None:
-        """Write paragraphs of a report under the step."""
-        for text in texts:
-            self.say("\n" + "\n".join(INDENT + line for line in text.splitlines()))
 
     def last(self, sentence: str, color: str) -> None:
         """Write the last sentence."""
@@ -143,27 +119,14 @@ class CheckOptions(NamedTuple):
     live: bool = False  # draw how far the tests are
 
 
-class CheckContext(NamedTuple):
-    """State of one check."""
+class CheckContext:
+    """State of one check; ``room``: a new folder, gone afterwards."""
 
-    options: CheckOptions
-    room: Path  # a new folder, gone afterwards
-    sayer: CheckReporter
-
-    @property
-    def assignment(self) -> Assignment:
-        """Return the assignment."""
-        return self.options.assignment
-
-    @property
-    def stage(self) -> Path:
-        """Return the folder with all that the engine sees."""
-        return self.room / "stage"
-
-    @property
-    def archive(self) -> Path:
-        """Return the archive to be submitted."""
-        return self.options.output / self.assignment.archive.name
+    def __init__(self, options: CheckOptions, room: Path, sayer: CheckReporter) -> None:
+        self.options, self.room, self.sayer = options, room, sayer
+        self.assignment = options.assignment
+        self.stage = room / "stage"  # with all that the engine sees
+        self.archive = options.output / self.assignment.archive.name  # to be submitted
 
 
 # --- The first step: what was given, a folder or an archive, against what the assignment wants ---
@@ -230,9 +193,7 @@ def build_and_show(context: CheckContext) -> bool:
     sayer, assignment = context.sayer, context.assignment
     if assignment.build:
         words = (step[2:] if step[:2] == ("sh", "-c") else step for step in assignment.build.steps)
-        steps = (
-            " ".join(step).replace("{adapter}/", "").replace("{folder}/", "") for step in words
-        )
+        steps = (" ".join(one).replace("{adapter}/", "").replace("{folder}/", "") for one in words)
         sayer.step(f"The build: {'; '.join(map(one_line, steps))}")
     made = build(assignment, context.stage, context.options.sandbox)
     if made is None:
@@ -257,20 +218,18 @@ def run_tests(context: CheckContext) -> public_tests.TrialResult:
     known: set[object] = set()  # ways to break that were shown in full
     sayer.step("The public tests")
 
-    def tell(file: FileResult) -> None:
-        seen = public_tests.explain(file, assignment)
-        counts = ", ".join(words for _, _, words in phrases(seen.tally))
-        sayer.note(f"{seen.file.case.path:24} {counts}")
-        crashes = set(map(crash_of, file.failures))
-        if crashes and crashes <= known and not seen.remarkable:
-            sayer.note("the same engine failure as before", "bad")
-            return
-        known.update(crashes)
-        sayer.paragraphs(sayer.terminal.file(seen))
-
     def on_file(file: FileResult) -> None:
         with live.hide() if live else nullcontext():
-            tell(file)
+            seen = public_tests.explain(file, assignment)
+            counts = ", ".join(words for _, _, words in phrases(seen.tally))
+            sayer.note(f"{seen.file.case.path:24} {counts}")
+            crashes = set(map(crash_of, file.failures))
+            if crashes and crashes <= known and not seen.remarkable:
+                sayer.note("the same engine failure as before", "bad")
+                return
+            known.update(crashes)
+            for text in sayer.terminal.file(seen):
+                sayer.say("\n" + "\n".join(INDENT + line for line in text.splitlines()))
 
     lines, jobs = wanted.line or None, wanted.jobs
     options = Options(sandbox=wanted.sandbox, jobs=jobs, most_hung=MOST_HUNG, lines=lines)
@@ -331,9 +290,7 @@ def make_archive(context: CheckContext, checked: CheckedFiles) -> CheckedFiles:
     """
     sayer, form = context.sayer, context.assignment.archive
     sayer.step(f"The archive, unpacked into a new folder: tar -xf {form.name}")
-    kept = tuple(
-        name for name in checked.sorted_files.kept if name != context.assignment.files.log
-    )
+    kept = tuple(one for one in checked.sorted_files.kept if one != context.assignment.files.log)
     if not kept:
         why = contents.describe_empty(checked.sorted_files, context.assignment)
         raise UsageError(f"{context.options.source}: {why}")
@@ -362,8 +319,7 @@ def overlay(context: CheckContext, copy: Path | None) -> None:
     if source is None:
         sayer.note(f"Course folder {name} not found: give it with --overlay.", "warn")
         return
-    count = workspace.overlay(source, context.stage / name)
-    files = number_of(count, "file")
+    files = number_of(workspace.overlay(source, context.stage / name), "file")
     sayer.note(f"{name} added beside {context.assignment.archive.folder}: {files}")
     if copy is not None and (changed := workspace.list_differences(copy, context.stage / name)):
         sayer.remarks([contents.describe_changed_copy(changed)])
@@ -382,7 +338,7 @@ def write_archive(context: CheckContext, files: CheckedFiles, status: int) -> tu
         for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
             sayer.note(line)
         sayer.note(f"The log ends here; it is added to {form.folder}, and that is packed again.")
-        transcript = sayer.transcript.close(status)
+        transcript = sayer.transcript(status)
         (files.folder / log).write_bytes(transcript)
         if source.is_dir():
             try:
@@ -474,19 +430,3 @@ def _verdict(archive: Path, status: int, sayer: CheckReporter) -> int:
         return status
     sayer.last(f"Hand in {archive}: {_NOTHING}.", "good")
     return status
-
-
-def source_named(name: str | None, assignment: Assignment) -> Path:
-    """Return what is to be checked: as named, or the assignment's folder here, or this folder.
-
-    Raises:
-        UsageError: there is nothing there.
-    """
-    folder = assignment.archive.folder
-    here = Path(folder) if Path(folder).is_dir() else Path()
-    path = Path(os.path.abspath(name)) if name else here.absolute()  # noqa: PTH100 - links stay
-    if not path.exists():
-        raise UsageError(f"there is no {name}: name a folder or an archive")
-    if not name and path.name != folder:
-        raise UsageError(f"there is no folder {folder} here: name it, or an archive")
-    return path

@@ -53,14 +53,12 @@ COMMANDS = {
         "try out an assignment of your own before it grades anybody",
     ),
     "doctor": ("harness.cli.machine", "show what this machine can and cannot do"),
-    "completion": ("harness.cli.completion", "print tab completion for bash, zsh or fish"),
+    "completion": ("harness.cli.man", "print tab completion for bash, zsh or fish"),
     "man": ("harness.cli.man", "write manual pages"),
 }
 
 # What starts no engine, or not without an option that asks for it.
-_WITHOUT_ENGINES = frozenset(
-    {"cases", "convert", "generate", "history", "strength", "submit", "verify"}
-)
+_WITHOUT_ENGINES = {"cases", "convert", "generate", "history", "strength", "submit", "verify"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -176,8 +174,7 @@ def find_command(name: str, *, collects: bool = False) -> Command:
 def overview() -> str:
     """Return the text of ``gtp-harness --help``, in 80 columns."""
     rows = [f"  {name:12}{what}" for name, (_, what) in COMMANDS.items()]
-    end = "gtp-harness help COMMAND explains one of them."
-    return "\n".join(["Commands:", *rows, "", end])
+    return "\n".join(["Commands:", *rows, "", "gtp-harness help COMMAND explains one of them."])
 
 
 def version() -> str:
@@ -203,8 +200,7 @@ def _fault(error: Exception) -> int:
 
     if os.environ.get("GTP_HARNESS_DEBUG"):
         raise error
-    full = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    if isinstance(error, OSError) and error.errno in full:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         place = error.filename or "to standard output or a file"
         return _say(f"cannot write {place}: {error.strerror}", ExitCode.FAULT)
     if isinstance(error, ModuleNotFoundError):

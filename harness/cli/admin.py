@@ -1,14 +1,12 @@
 """``gtp-harness admin``: people of a service, their links, teachers of courses, the audit log."""
 
-import argparse
 import time
-from argparse import Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable
 from contextlib import closing
 
 from harness.cli import service
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command
+from harness.cli.commandline import Command, add_shared
 from harness.errors import ExitCode
 from harness.service.courses import staff
 from harness.service.operations import administration
@@ -77,7 +75,6 @@ Examples:
 
 _ALONE = ("people", "courses", "log", "platforms", "platform-link", "rotate-key")  # about nobody
 _OF_COURSE = ("add-teacher", "remove-teacher")
-_WITH_OR_WITHOUT = ("tokens",)
 _NEEDED = {
     "add": "a NAME",
     "revoke": "the ID of a token",
@@ -88,51 +85,40 @@ _TOKEN = "token"  # what a token is called that was given no name
 
 
 def _run(arguments: Namespace) -> int:
-    if mistake := _find_mistake(arguments):
-        ADMIN.refuse(mistake)
+    action = arguments.action
+    if action not in _ACTIONS:
+        ADMIN.refuse(f"expected one of {', '.join(_ACTIONS)}")
+    if action != "tokens" and bool(arguments.who) is (action in _ALONE):
+        named = "no name" if action in _ALONE else _NEEDED.get(action, "a PERSON")
+        ADMIN.refuse(f"{action} needs {named}")
+    if action != "log" and (arguments.about or arguments.check):
+        ADMIN.refuse("--about and --check are for log")
+    if action == "change" and not (arguments.name or arguments.email):
+        ADMIN.refuse("change needs --name NAME or --email ADDRESS")
+    if arguments.course and action not in _OF_COURSE:
+        ADMIN.refuse(f"--course is for {' and '.join(_OF_COURSE)}")
+    if action in _OF_COURSE and not arguments.course:
+        ADMIN.refuse(f"{action} needs --course COURSE")
     settings = service.place(arguments)
     if arguments.address:
         settings = settings._replace(address=arguments.address)
         read_address(settings)
     service.require(settings)
     with closing(Database(settings)) as database, database.acting() as act:
-        lines = _ACTIONS[arguments.action](act, arguments, settings)
+        lines = _ACTIONS[action](act, arguments, settings)
     for line in lines:
         print(line)
     return ExitCode.FAILED if lines and arguments.check else ExitCode.OK
 
 
-def _find_mistake(arguments: Namespace) -> str:
-    """Return what is wrong with a command line, or "" if it can be followed."""
-    action = arguments.action
-    if action not in _ACTIONS:
-        return f"expected one of {', '.join(_ACTIONS)}"
-    if action not in _WITH_OR_WITHOUT and bool(arguments.who) is (action in _ALONE):
-        named = "no name" if action in _ALONE else _NEEDED.get(action, "a PERSON")
-        return f"{action} needs {named}"
-    if action != "log" and (arguments.about or arguments.check):
-        return "--about and --check are for log"
-    if action == "change" and not (arguments.name or arguments.email):
-        return "change needs --name NAME or --email ADDRESS"
-    if arguments.course and action not in _OF_COURSE:
-        return f"--course is for {' and '.join(_OF_COURSE)}"
-    lacks_course = action in _OF_COURSE and not arguments.course
-    return f"{action} needs --course COURSE" if lacks_course else ""
-
-
 def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     match arguments.action:
         case "people":
-            return [
-                _line(
-                    one.id,
-                    one.name,
-                    one.email,
-                    "admin" if one.is_admin else "",
-                    "shut out" if one.is_shut_out else "",
-                )
-                for one in administration.everybody(act.db)
-            ]
+            lines = []
+            for one in administration.everybody(act.db):
+                states = "admin" * one.is_admin, "shut out" * one.is_shut_out
+                lines.append(_line(one.id, one.name, one.email, *states))
+            return lines
         case "add":
             name = accounts.check_name(arguments.who)
             email = accounts.check_address(arguments.email) if arguments.email else ""
@@ -142,10 +128,11 @@ def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -
             administration.revoke_token(act, arguments.who)
             return [f"the token {arguments.who} is no longer valid"]
     owner = administration.find(act.db, arguments.who) if arguments.who else None
-    return [
-        _line(one.id, person.name, one.name, one.scope, f"until {_day(one.until)}")
-        for one, person in administration.tokens(act.db, owner)
-    ]
+    lines = []
+    for token, person in administration.tokens(act.db, owner):
+        end = time.strftime("%Y-%m-%d", time.localtime(token.until))
+        lines.append(_line(token.id, person.name, token.name, token.scope, f"until {end}"))
+    return lines
 
 
 def _person(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
@@ -160,12 +147,10 @@ def _person(act: AuditedTransaction, arguments: Namespace, settings: Settings) -
             return [secret.text]
         case "shut-out":
             administration.shut_out(act, person)
-            told = f"{person.name} is shut out, and has no link and no token"
-            return [escape_controls(told)]
+            return [_line(f"{person.name} is shut out, and has no link and no token")]
         case "let-in":
             administration.let_in(act, person)
-            told = f"{person.name} may sign in again: gtp-harness admin link makes a link"
-            return [escape_controls(told)]
+            return [_line(f"{person.name} may sign in again: gtp-harness admin link makes a link")]
     if arguments.name:
         person = accounts.rename(act, person, arguments.name)
     if arguments.email:
@@ -183,9 +168,9 @@ def _courses(act: AuditedTransaction, arguments: Namespace, settings: Settings) 
     person = administration.find(act.db, arguments.who)
     if arguments.action == "add-teacher":
         staff.make_teacher(act, course.id, person)
-        return [escape_controls(f"{person.name} is a teacher of {course.title}")]
+        return [_line(f"{person.name} is a teacher of {course.title}")]
     administration.remove_teacher(act, course, person)
-    return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
+    return [_line(f"{person.name} is not a teacher of {course.title} any more")]
 
 
 def _platforms(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
@@ -209,7 +194,7 @@ def _platforms(act: AuditedTransaction, arguments: Namespace, settings: Settings
         case "remove-platform":
             found = platforms.find(act.db, arguments.who)
             platforms.remove(act, found.id)
-            return [escape_controls(f"{found.title} opens nothing here any more")]
+            return [_line(f"{found.title} opens nothing here any more")]
     platforms.rotate_keys(act, settings, time.time())
     return ["there is a new key: it signs in an hour"]
 
@@ -224,10 +209,6 @@ def _log(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> l
 
 def _line(*fields: str) -> str:
     return escape_controls("  ".join(one for one in fields if one))
-
-
-def _day(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
 _ACTIONS: dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str]]] = {
@@ -252,11 +233,11 @@ _ACTIONS: dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str
 }
 
 
-def _add_options(parser: CommandParser) -> None:
-    parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=argparse.SUPPRESS)
-    parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
-    service.add_place(parser)
+def _add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=SUPPRESS)
+    parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=SUPPRESS)
     add = parser.add_argument
+    add_shared(add, "--data", "--database")
     add("--email", default="", metavar="ADDRESS", help="mail address of the person")
     add("--admin", action="store_true", help="let the added person make courses")
     add("--name", default="", metavar="NAME",

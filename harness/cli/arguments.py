@@ -5,11 +5,10 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator
 from itertools import groupby
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from harness import shipped
 from harness.errors import UsageError
-from harness.options import SANDBOXES
 
 Remark = Callable[[str, list[str], int], str]
 
@@ -18,8 +17,6 @@ _ALIKE = 0.75  # an option and its misspelling; less is another program's option
 
 
 class _HelpPage(argparse.HelpFormatter):
-    """A help page: see :mod:`harness.cli.arguments`."""
-
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return fill(text, width)
 
@@ -32,13 +29,9 @@ class CommandParser(argparse.ArgumentParser):
 
     width = 80  # columns of what it prints
 
-    def __init__(self, command: str, **rest: str) -> None:
-        super().__init__(
-            prog=f"gtp-harness {command}",
-            allow_abbrev=False,
-            add_help=False,
-            **rest,  # type: ignore[arg-type]
-        )
+    def __init__(self, command: str, usage: str, description: str, epilog: str) -> None:
+        prog = f"gtp-harness {command}"
+        super().__init__(prog, usage, description, epilog, allow_abbrev=False, add_help=False)
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         # (The terminal is not asked for its width here: every add_argument() comes by.)
@@ -106,7 +99,7 @@ def terminal_width() -> int:
     return max(min(get_terminal_size().columns, _WIDEST), 40)
 
 
-# --- The options that say what is graded, for each command that has them -------------------------
+# --- Options that several commands have, beside those of commandline.add_shared() ----------------
 
 
 Add = Callable[..., Any]  # ``add_argument`` of a parser, or of a group of one
@@ -123,38 +116,6 @@ def add_assignment(add: Add) -> None:
         help=f"{', '.join(shipped.names())}, or a folder with {shipped.ASSIGNMENT}")  # fmt: skip
 
 
-def add_private(add: Add) -> None:
-    """Add the options for case files that students do not have."""
-    add("--private", action="append", default=[], metavar="PATH",
-        help="private case files: a file, a folder or @FILE")  # fmt: skip
-    add("--public-only", action="store_true", help="grade without private case files")
-
-
-def add_sandbox(add: Add) -> None:
-    """Add the option for the level of the sandbox; none is below 1."""
-    add("--sandbox", choices=[one for one in SANDBOXES if one != "off"], default="auto",
-        help="sandbox level, 3 to 1; auto: the strongest that works (default: auto)")  # fmt: skip
-
-
-def add_cluster(add: Add) -> None:
-    """Add the options that say which machines run engines instead of this one."""
-    add("--scheduler", metavar="ADDRESS", default="",
-        help="run engines on the machines of a cluster: tls://HOST:PORT, or tcp://127.0.0.1:PORT"
-        " on this machine")  # fmt: skip
-    add("--tls", metavar="DIR", default="",
-        help="folder of certificates, made by gtp-harness cluster")  # fmt: skip
-    add("--bytes-at", metavar="HOST[:PORT]", default="",
-        help="address of this machine from which workers fetch files (default: the one by which"
-        " it reaches the scheduler)")  # fmt: skip
-
-
-def add_unsafe(add: Add) -> None:
-    """Add the option that does without a sandbox, which is never chosen by itself."""
-    add("--unsafe-no-sandbox", action="store_true",
-        help="run submissions without a sandbox, with all your rights; every report says"
-        " so")  # fmt: skip
-
-
 # --- Texts of help pages: what is a paragraph in them, what a table, what an example -------------
 # They are written as they are printed in 80 columns and read back here, so that a page fits any
 # terminal, and so that manual pages are made of the same text. Lines that are not indented are
@@ -165,25 +126,7 @@ def add_unsafe(add: Add) -> None:
 _ROW = re.compile(r" +(?P<key>\S+(?: \S+)*) {2,}(?P<text>\S.*)")
 
 
-class Paragraph(NamedTuple):
-    """Words that may be broken into lines anywhere."""
-
-    text: str
-
-
-class DefinitionTable(NamedTuple):
-    """Words and what they mean."""
-
-    rows: tuple[tuple[str, str], ...]
-
-
-class ExampleLines(NamedTuple):
-    """Lines that stay as they are."""
-
-    lines: tuple[str, ...]
-
-
-Block = Paragraph | DefinitionTable | ExampleLines
+Block = str | dict[str, str] | list[str]  # a paragraph, a table, or lines that stay as they are
 
 
 def blocks(text: str) -> Iterator[list[Block]]:
@@ -191,21 +134,19 @@ def blocks(text: str) -> Iterator[list[Block]]:
     for part in re.split(r"\n{2,}", text.strip("\n")):
         found: list[Block] = []
         for is_indented, group in groupby(part.split("\n"), lambda line: line.startswith(" ")):
-            lines, rows = list(group), list[tuple[str, str]]()
-            column = 0  # of the text of the last row
+            lines, table = list(group), dict[str, str]()
+            key, column = "", 0  # of the last row: its word, and where its text begins
             for line in lines if is_indented else ():
                 if row := _ROW.fullmatch(line):
-                    column = row.start("text")
-                    rows.append((row["key"], row["text"]))
-                elif rows and len(line) - len(line.lstrip()) == column:
-                    key, before = rows[-1]
-                    rows[-1] = (key, f"{before} {line.strip()}")
+                    key, column = row["key"], row.start("text")
+                    table[key] = row["text"]
+                elif table and len(line) - len(line.lstrip()) == column:
+                    table[key] += f" {line.strip()}"
                 else:
-                    found.append(ExampleLines(tuple(lines)))
+                    found.append(lines)
                     break
             else:
-                words = " ".join(lines)
-                found.append(DefinitionTable(tuple(rows)) if is_indented else Paragraph(words))
+                found.append(table if is_indented else " ".join(lines))
         yield found
 
 
@@ -216,13 +157,13 @@ def fill(text: str, width: int) -> str:
         lines: list[str] = []
         for block in part:
             match block:
-                case Paragraph():
-                    lines += wrap(block.text, width)
-                case ExampleLines():
-                    lines += block.lines
-                case DefinitionTable():
-                    longest = max(len(key) for key, _ in block.rows)
-                    for key, told in block.rows:
+                case str():
+                    lines += wrap(block, width)
+                case list():
+                    lines += block
+                case dict():
+                    longest = max(map(len, block))
+                    for key, told in block.items():
                         first = f"{key:>{longest}}" if key.isdigit() else f"{key:{longest}}"
                         head, *others = wrap(told, max(width - longest - 4, 20))
                         lines.append(f"  {first}  {head}")

@@ -12,9 +12,7 @@ from harness import find_assignment, platforms, shipped
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.banks.mutants import mutant_engines
-from harness.cli import arguments
-from harness.cli.commandline import Command, whole
-from harness.cli.console import never_fail_to_encode
+from harness.cli.commandline import Command, add_shared, whole
 from harness.engine.launch import as_typed
 from harness.errors import ExitCode, UsageError
 from harness.options import SANDBOXES
@@ -22,12 +20,11 @@ from harness.processes import processors
 from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from harness.grading.ledger.ledger import Ledger
 
 
-def add_wrong_engines(parser: arguments.CommandParser) -> None:
+def add_wrong_engines(parser: argparse.ArgumentParser) -> None:
     """Add what names wrong engines, and how they are started."""
     add = parser.add_argument_group("wrong engines, started in a sandbox").add_argument
     add("--bank", action="append", default=[], metavar="BANK",
@@ -71,30 +68,23 @@ def wrong_engines(
         own = assignment
         if arguments.bank and assignment.starts_python:
             own = stack.enter_context(with_python(assignment))
-        found = list(
-            stack.enter_context(
-                banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
-            )
-        )
+        named = banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
+        found = list(stack.enter_context(named))
         if arguments.mutants:
             room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
             room.chmod(0o755)  # an engine in a sandbox is another user
-            reference = _reference(arguments, assignment)
+            if not (reference := arguments.reference):
+                told = assignment.declaration and assignment.declaration.reference
+                if not told:
+                    raise UsageError(
+                        "--mutants needs a program in Python: give it with --reference"
+                    )
+                words = assignment.fill_in(shlex.split(told.command), assignment.place)
+                reference = shlex.join(as_typed(words, str(assignment.place)))
             found += mutant_engines(reference, arguments.mutants, arguments.seed, room)
         if arguments.bank and not found:
             raise UsageError(f"found no engines in {', '.join(arguments.bank)}")
         yield found
-
-
-def _reference(arguments: argparse.Namespace, assignment: Assignment) -> str:
-    """Return the command of the program that mutants are made of."""
-    if arguments.reference:
-        return str(arguments.reference)
-    told = assignment.declaration and assignment.declaration.reference
-    if not told:
-        raise UsageError("--mutants needs a program in Python: give it with --reference")
-    words = assignment.fill_in(shlex.split(told.command), assignment.place)
-    return shlex.join(as_typed(words, str(assignment.place)))
 
 
 # --- ``gtp-harness bank``: wrong engines of former years, by which tests are measured ------------
@@ -135,7 +125,6 @@ Examples:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.action not in ("add", "list") or not arguments.folder:
         BANK.refuse("expected add GRADED or list BANK")
-    never_fail_to_encode()
     if arguments.action == "list":
         bank = banks.read(Path(arguments.folder))
         of = f" of {bank.assignment}" if bank.assignment else ""
@@ -172,7 +161,7 @@ def _run(arguments: argparse.Namespace) -> int:
             return _take(arguments, found, ledger, path.parent / "originals")
 
 
-def _add_options(parser: arguments.CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("add", "list"), help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -183,11 +172,11 @@ def _add_options(parser: arguments.CommandParser) -> None:
     add("--assignment", metavar="A",
         help="the assignment, by name or folder (default: the one that was graded, if it"
         " ships)")  # fmt: skip
-    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add_shared(add, "--overlay")
     add("--key", metavar="FILE", help="file with the ledger's key (default: beside the ledger)")
-    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=whole(1), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
-    arguments.add_sandbox(add)
+    add_shared(add, "--sandbox")
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
 
 
@@ -231,10 +220,9 @@ def _take(
         if name not in commands.values():
             known = ", ".join(sorted(set(commands.values())))
             raise UsageError(f"--commands: no test of that grading is of {name!r}, but of {known}")
+    # The last argument tells whether a test counts.
     selection = bank_selection.BankSelection(
-        class_,
-        assignment.files.required,
-        lambda place: not names or commands[place] in names,  # whether a test counts
+        class_, assignment.files.required, lambda place: not names or commands[place] in names
     )
     before = banks.read(folder) if (folder / banks.FILE).exists() else banks.Bank("", (), {})
     if class_:
@@ -246,9 +234,8 @@ def _take(
     refused = [(one.key, bank_selection.NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
     banks.keep_course(folder, options.course_folder())
-    entries = (*before.entries, *added.entries)
     left_out = bank_selection.count_left_out(before, added)
-    banks.write(folder, banks.Bank(assignment.key, entries, left_out))
+    banks.write(folder, banks.Bank(assignment.key, (*before.entries, *added.entries), left_out))
     count = number_of(len(added.entries), "engine")
     print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
     for one in added.entries:

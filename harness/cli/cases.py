@@ -8,7 +8,6 @@ from pathlib import Path
 
 from harness import file_system, find_assignment, read_case_file, shipped
 from harness.assignments.assignment import specification_of
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.errors import CaseError, ExitCode, UsageError
 from harness.reading.suite import expand
@@ -53,16 +52,27 @@ def _list_or_copy(arguments: argparse.Namespace) -> int:
 
             told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
             raise UsageError(f"no cases are called {name!r}{told}")
-    if arguments.copy:
-        _copy(wanted or shipped.names(), Path(arguments.copy))
-    elif wanted:
-        print("\n".join(_files(wanted)))
-    else:
-        print("\n".join(_overview()))
+    if not arguments.copy:
+        print("\n".join(_files(wanted) if wanted else _overview()))
+        return ExitCode.OK
+    # Whole folders: case files need the boards that lie beside them.
+    copies = {name: Path(arguments.copy) / name for name in wanted or shipped.names()}
+    for name, target in copies.items():
+        if not (shipped.folder() / name / shipped.ASSIGNMENT).is_file():
+            whole = name.partition("/")[0]
+            raise UsageError(f"found --copy with {name}, expected an assignment such as {whole}")
+        if target.exists():
+            raise UsageError(f"{target} already exists; --copy overwrites nothing")
+    for name, target in copies.items():
+        try:
+            shutil.copytree(shipped.folder() / name, target, copy_function=shutil.copyfile)
+        except OSError as error:
+            raise UsageError(f"cannot copy to {target}: {error.strerror}") from error
+        print(target)
     return ExitCode.OK
 
 
-def _add_cases_options(parser: CommandParser) -> None:
+def _add_cases_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="an assignment, a set or a file")
     add("--copy", metavar="DIR", help="copy the folders of the assignments into DIR")
@@ -98,23 +108,6 @@ def _files(names: Sequence[str]) -> Iterator[str]:
         yield f"@{shipped.short(path):{width}}{count:5} {plural(count, 'test'):5}  {about}"
 
 
-def _copy(names: Sequence[str], target: Path) -> None:
-    """Copy whole folders: case files need the boards that lie beside them."""
-    for name in names:
-        source, place = shipped.folder() / name, target / name
-        if not (source / shipped.ASSIGNMENT).is_file():
-            whole = name.partition("/")[0]
-            raise UsageError(f"found --copy with {name}, expected an assignment such as {whole}")
-        if place.exists():
-            raise UsageError(f"{place} already exists; --copy overwrites nothing")
-    for name in names:
-        try:
-            shutil.copytree(shipped.folder() / name, target / name, copy_function=shutil.copyfile)
-        except OSError as error:
-            raise UsageError(f"cannot copy to {target / name}: {error.strerror}") from error
-        print(target / name)
-
-
 CASES = Command("cases", _CASES_PAGE, _add_cases_options, _list_or_copy)
 
 
@@ -144,7 +137,7 @@ Examples:
   gtp-harness convert --to txt --output mine @go-scoring/public"""
 
 
-def _add_convert_options(parser: CommandParser) -> None:
+def _add_convert_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="case files, folders, @FILE, @NAME")
     add("--to", choices=(GTP_FILE, ANSWERS_FILE), help="the format to write")
@@ -171,9 +164,10 @@ def _run_convert(arguments: argparse.Namespace) -> int:
                 what = f"expected another than {case.format}"
                 raise CaseError(f"found a file in this format already, {what}", case.path)
             if arguments.to == ANSWERS_FILE:
-                data = encode(conversion.to_answers(case))
+                text = conversion.to_answers(case)
             else:
-                data = encode(conversion.to_gtp(case, drops=arguments.drop))
+                text = conversion.to_gtp(case, drops=arguments.drop)
+            data = encode(text)
         except CaseError as error:
             errors.append(error)
             continue

@@ -2,21 +2,21 @@
 
 import argparse
 import glob
+import os
 import shlex
 import sys
 from pathlib import Path
 
 from harness import find_assignment, shipped
 from harness.assignments.public_tests import TEST, shorten_path
-from harness.check.steps import CheckOptions, CheckReporter, Transcript, check, source_named
+from harness.check.steps import CheckOptions, CheckReporter, check
 from harness.cli import arguments
-from harness.cli.commandline import Command, whole
-from harness.cli.console import can_draw, colors, columns, never_fail_to_encode
+from harness.cli.commandline import Command, add_shared, whole
+from harness.cli.console import can_draw, columns, paint_for
 from harness.errors import UsageError
 from harness.options import SANDBOXES
 from harness.records import Repeat
 from harness.report import report_files
-from harness.report.paint import Paint
 from harness.report.reporters import shell_word
 
 _PAGE = """\
@@ -48,13 +48,18 @@ Examples:
 def _run(arguments: argparse.Namespace) -> int:
     if not arguments.assignment:
         CHECK.refuse(f"give --assignment: {', '.join(shipped.names())}")
-    never_fail_to_encode()
     unicode = not arguments.ascii and can_draw(sys.stdout)
     words = ["gtp-harness", "check", *arguments.typed]
     again = " ".join(map(shell_word, words))
-    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
     assignment = find_assignment(arguments.assignment)
-    source = source_named(arguments.source, assignment)
+    # What is named, or the assignment's folder here, or this folder; links stay.
+    folder, name = assignment.archive.folder, arguments.source
+    here = Path(folder) if Path(folder).is_dir() else Path()
+    source = Path(os.path.abspath(name)) if name else here.absolute()  # noqa: PTH100
+    if not source.exists():
+        raise UsageError(f"there is no {name}: name a folder or an archive")
+    if not name and source.name != folder:
+        raise UsageError(f"there is no folder {folder} here: name it, or an archive")
     if arguments.overlay and not Path(arguments.overlay).is_dir():
         raise UsageError(f"there is no folder {arguments.overlay}")
     if arguments.output:
@@ -83,18 +88,21 @@ def _run(arguments: argparse.Namespace) -> int:
         line=line,
         live=sys.stdout.isatty() and sys.stderr.isatty(),
     )
-    repeat = Repeat() if arguments.test else Repeat(again, test=TEST)
-    transcript = Transcript(shlex.join(words))
-    width = columns(sys.stdout)
-    sayer = CheckReporter(transcript, paint, unicode=unicode, repeat=repeat, width=width)
+    sayer = CheckReporter(
+        shlex.join(words),
+        paint_for(arguments),
+        unicode=unicode,
+        repeat=Repeat() if arguments.test else Repeat(again, test=TEST),
+        width=columns(sys.stdout),
+    )
     return check(options, sayer)
 
 
-def _add_options(parser: arguments.CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     arguments.add_assignment(add)
-    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add_shared(add, "--overlay")
     add("--output", metavar="DIR",
         help="where to write the archive; created if it does not exist (default: beside the"
         " checked folder or archive)")  # fmt: skip
@@ -104,16 +112,12 @@ def _add_options(parser: arguments.CommandParser) -> None:
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="sandbox level, 3 to 1; auto: the strongest that works, if any (default:"
         " %(default)s)")  # fmt: skip
-    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=whole(1), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
-    add(
-        TEST,
-        metavar="FILE:LINE",
-        default="",
-        help="run only the public test whose command is in this line, and write nothing",
-    )
-    add("--ascii", action="store_true", help="draw boards with ASCII characters")
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add(TEST, metavar="FILE:LINE", default="",
+        help="run only the public test whose command is in this line, and write"
+        " nothing")  # fmt: skip
+    add_shared(add, "--ascii", "--no-color")
 
 
 CHECK = Command("check", _PAGE, _add_options, _run)

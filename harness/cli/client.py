@@ -10,9 +10,7 @@ from typing import Any
 
 from harness import extras
 from harness.archives.archive import files_in, pack_alike
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command
-from harness.cli.console import never_fail_to_encode
+from harness.cli.commandline import Command, add_shared
 from harness.client import Client, RemoteAssignment, SuitePlace, place_of, suite_of
 from harness.errors import ExitCode, ServerError, UsageError
 from harness.history.history_file import program_digest
@@ -20,18 +18,6 @@ from harness.report import json
 from harness.text import escape_controls, number_of
 
 TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
-
-
-def add_token_options(parser: argparse.ArgumentParser) -> None:
-    """Add what a token is read from and sent by.
-
-    A token itself is never typed: all users see command lines.
-    """
-    parser.add_argument("--token-file", default="", metavar="FILE",
-        help=f"file with an API token (default: the variable {TOKEN})")  # fmt: skip
-    parser.add_argument("--allow-http", action="store_true",
-        help="send the token to another machine without encryption: everyone on the way can"
-        " read it")  # fmt: skip
 
 
 def read_token(arguments: argparse.Namespace) -> str:
@@ -93,10 +79,8 @@ def _run_submit(arguments: argparse.Namespace) -> int:
     if not arguments.address or not arguments.file:
         SUBMIT.refuse("give ADDRESS and FILE")
     extras.require("submit", "client", "httpx")
-    never_fail_to_encode()
     place = place_of(arguments.address)
-    token = read_token(arguments)
-    with Client(place.base, token, allow_http=arguments.allow_http) as client:
+    with Client(place.base, read_token(arguments), allow_http=arguments.allow_http) as client:
         return submit(client, place, arguments)
 
 
@@ -107,13 +91,10 @@ def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespac
     if found.get("late"):  # a service of an earlier version says nothing
         print(escape_controls(f"Late: {found['late']}"))
     print(escape_controls(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
-    return ExitCode.OK if arguments.no_wait else _wait(client, place, found["id"])
-
-
-def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
-    """Wait until it is checked, print how that ended, and return the exit status."""
+    if arguments.no_wait:
+        return ExitCode.OK
     with telling_received("archive"):
-        *_, found = client.watch(place, submission)
+        *_, found = client.watch(place, found["id"])
     if found["state"] == "withdrawn":
         print("It was withdrawn.")
         return ExitCode.BROKEN
@@ -136,11 +117,11 @@ def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     return ExitCode.FAULT if "harness error" in results else ExitCode.OK
 
 
-def _add_submit_options(parser: CommandParser) -> None:
+def _add_submit_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
-    add_token_options(parser)
     add = parser.add_argument
+    add_shared(add, "--token-file", "--allow-http")
     add("--no-wait", action="store_true", help="end as soon as the archive is received")
 
 
@@ -210,10 +191,8 @@ def _run_runs(arguments: argparse.Namespace) -> int:
     ):
         RUNS.refuse("cases needs --command; --command and --build go with cases")
     extras.require("runs", "client", "httpx")
-    never_fail_to_encode()
     suite = suite_of(arguments.address)
-    token = read_token(arguments)
-    with Client(suite.base, token, allow_http=arguments.allow_http) as client:
+    with Client(suite.base, read_token(arguments), allow_http=arguments.allow_http) as client:
         return action(client, suite, arguments)
 
 
@@ -224,7 +203,12 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
     """
     file = Path(arguments.words[0])
     commit = next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
-    if _is_archive(file):
+    try:
+        with file.open("rb") as opened:
+            is_document = json.begins_document(opened.read(100))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    if not is_document:  # but an archive
         sent = client.post_engine(suite, file, arguments.revision or commit)
         print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
         with telling_received("engine"):
@@ -245,34 +229,17 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
     return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
 
 
-def _is_archive(file: Path) -> bool:
-    """Whether a file is an archive, and not a document of ``run --json``."""
-    try:
-        with file.open("rb") as opened:
-            return not json.begins_document(opened.read(100))
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}") from None
-
-
 def send_cases(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
     """Send the case files of a suite, and return the exit status."""
-    with _as_archive(Path(arguments.words[0])) as archive:
+    archive = Path(arguments.words[0])
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
+        if archive.is_dir():
+            folder, archive = archive, Path(room, "cases.tar")
+            pack_alike(archive, folder, {name: name for name in files_in(folder)[0]})
         found = client.send_cases(suite, archive, arguments.command, arguments.build)
     print(escape_controls(f"{found['title']} runs engines with these case files."))
     print(f"Page: {found['page']}")
     return ExitCode.OK
-
-
-@contextmanager
-def _as_archive(place: Path) -> Iterator[Path]:
-    """Give an archive; a folder is packed into one, which is gone afterwards."""
-    if not place.is_dir():
-        yield place
-        return
-    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
-        archive = Path(room, "cases.tar")
-        pack_alike(archive, place, {name: name for name in files_in(place)[0]})
-        yield archive
 
 
 def list_runs(client: Client, suite: SuitePlace, _arguments: argparse.Namespace) -> int:
@@ -305,7 +272,14 @@ def _line(run: dict[str, Any]) -> str:
 def _tell_comparison(comparison: dict[str, Any]) -> int:
     """Print how a run differs from a former one; return the exit status."""
     print(f"Compared with run {comparison['former']}:")
-    sections = {name: [_change_line(one) for one in comparison[name]] for name in _KINDS}
+    sections = {
+        name: [
+            f"{one['path']}:{one['line']}  {one['command']}  "
+            + " → ".join(filter(None, (one["before"], one["now"])))
+            for one in comparison[name]
+        ]
+        for name in _KINDS
+    }
     sections |= {heading: comparison[name] for name, heading in _SENTENCES.items()}
     for heading, lines in sections.items():
         if lines:
@@ -314,11 +288,6 @@ def _tell_comparison(comparison: dict[str, Any]) -> int:
     if not any(sections.values()):
         print("  all verdicts are the same")
     return ExitCode.FAILED if comparison["is_worse"] else ExitCode.OK
-
-
-def _change_line(change: dict[str, Any]) -> str:
-    verdicts = " → ".join(filter(None, (change["before"], change["now"])))
-    return f"{change['path']}:{change['line']}  {change['command']}  {verdicts}"
 
 
 # With the numbers of words that may follow ADDRESS.
@@ -330,13 +299,13 @@ _ACTIONS: dict[str, tuple[Callable[[Client, SuitePlace, argparse.Namespace], int
 }
 
 
-def _add_runs_options(parser: CommandParser) -> None:
+def _add_runs_options(parser: argparse.ArgumentParser) -> None:
     hidden = argparse.SUPPRESS
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
     parser.add_argument("words", nargs="*", metavar="FILE", help=hidden)
-    add_token_options(parser)
     add = parser.add_argument
+    add_shared(add, "--token-file", "--allow-http")
     add("--revision", default="", metavar="TEXT",
         help="name of this build of the engine (default: the commit, in"
         f" {' or '.join(_COMMITS)}, else a digest of the program)")  # fmt: skip

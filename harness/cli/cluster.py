@@ -11,53 +11,43 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from harness import extras, file_system
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import MOST_PORT, Command, port, size, whole
 from harness.cluster import records, state
 from harness.cluster.connector_link import command
-from harness.cluster.dispatcher import Dispatcher
 from harness.errors import ExitCode, UsageError
-from harness.grading import SET_ASIDE
-from harness.grading.attempts.orders import SetAside
 from harness.text import escape_controls, number_of
 from harness.work import canonical_json
-
-if TYPE_CHECKING:
-    from harness.cluster.tls import TlsCredentials
 
 
 def text(scheduler: str, state: records.ClusterState) -> Iterator[str]:
     """Yield the lines of a status."""
     yield f"{scheduler}: {number_of(len(state.workers), 'worker')}"
-    for worker in state.workers:
-        yield ""
-        yield from _worker(worker)
+    for one in state.workers:
+        facts = one.facts
+        yield f"\n{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
+        if unfit := records.find_unfitness(facts):
+            yield f"  gets no work: {unfit}"
+        levels, tools = ", ".join(facts.levels) or "none", ", ".join(facts.tools) or "none"
+        yield f"  gtp-harness {facts.version}; sandbox levels {levels}; pace {facts.pace:g}"
+        pythons = ", ".join(one[:8] for one in facts.pythons)
+        yield f"  programs {tools}; Pythons {pythons or 'none'}"
+        yield f"  takes environments for {', '.join(facts.bases) or 'no Python'}"
+        done = f"did {number_of(one.done, 'submission')}"
+        done += f", gave back {number_of(one.troubles, 'submission')}"
+        yield f"  load {one.load:.0f} %, {one.memory / 1e6:.0f} MB; {done}"
+        if one.trouble:
+            yield f"  the last one given back: {one.trouble}"
+        yield f"  has {', '.join(unit.described for unit in one.loads) or 'nothing to do'}"
     if state.left:
         yield "\nGone since the scheduler was started:"
-    for one in state.left:
-        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.at))
-        had = ", ".join(unit.described for unit in one.lost)
-        yield f"  {one.machine} ({one.address}), {at}{f'; it had {had}' if had else ''}"
-
-
-def _worker(one: records.WorkerStatus) -> Iterator[str]:
-    facts = one.facts
-    yield f"{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
-    if unfit := records.find_unfitness(facts):
-        yield f"  gets no work: {unfit}"
-    levels, tools = ", ".join(facts.levels) or "none", ", ".join(facts.tools) or "none"
-    yield f"  gtp-harness {facts.version}; sandbox levels {levels}; pace {facts.pace:g}"
-    yield f"  programs {tools}; Pythons {', '.join(one[:8] for one in facts.pythons) or 'none'}"
-    yield f"  takes environments for {', '.join(facts.bases) or 'no Python'}"
-    done, given_back = number_of(one.done, "submission"), number_of(one.troubles, "submission")
-    yield f"  load {one.load:.0f} %, {one.memory / 1e6:.0f} MB; did {done}, gave back {given_back}"
-    if one.trouble:
-        yield f"  the last one given back: {one.trouble}"
-    yield f"  has {', '.join(unit.described for unit in one.loads) or 'nothing to do'}"
+    for gone in state.left:
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(gone.at))
+        had = ", ".join(unit.described for unit in gone.lost)
+        yield f"  {gone.machine} ({gone.address}), {at}{f'; it had {had}' if had else ''}"
 
 
 # --- ``gtp-harness cluster``: certificates, a scheduler, and what the commands of a cluster share
@@ -94,8 +84,6 @@ Examples:
 _ACTIONS = ("certificates", "scheduler", "status")
 _HERE = "127.0.0.1"
 _MOST_DAYS = 36_500
-_days = whole(1, f"days, at most {_MOST_DAYS:,}", _MOST_DAYS)
-PORT = 8786
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -108,19 +96,25 @@ def _run(arguments: argparse.Namespace) -> int:
         if not arguments.folder:
             CLUSTER.refuse("certificates needs DIR, where it writes them")
         tls.make(Path(arguments.folder), arguments.days)
-        for role in tls.ROLES:
-            told = f"{arguments.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"
-            print(escape_controls(told))
-        told = f"{arguments.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"
-        print(escape_controls(told))
+        files = [f"{role}.pem: {tls.describe(role)}, with {tls.CA}" for role in tls.ROLES]
+        for told in (*files, f"{tls.AUTHORITY_KEY}: keep it away from workers"):
+            print(escape_controls(f"{arguments.folder}/{told}"))
         return ExitCode.OK
     if arguments.action == "status":
-        return _print_status(arguments)
+        if not arguments.folder:
+            CLUSTER.refuse("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
+        arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nothing is fetched
+        found = state.look(connector_settings(arguments))
+        if arguments.json:
+            print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
+        else:
+            for line in text(arguments.scheduler, found):
+                print(escape_controls(line))
+        return ExitCode.OK if found.workers else ExitCode.FAILED
     if arguments.folder:
         CLUSTER.refuse("DIR goes with certificates; scheduler has --tls DIR")
     address = f"{'tls' if arguments.tls else 'tcp'}://{arguments.host}:{arguments.port}"
-    papers = read_papers(address, arguments.tls, tls.SCHEDULER)
-    folder = str(papers.folder) if papers else ""
+    folder = check_certificates(address, arguments.tls, tls.SCHEDULER)
     status = run_cluster_process(
         "scheduler", records.SchedulerSettings(arguments.host, arguments.port, folder)
     )
@@ -128,21 +122,6 @@ def _run(arguments: argparse.Namespace) -> int:
         return status
     print(f"gtp-harness: the scheduler was ended by signal {-status}", file=sys.stderr)
     return ExitCode.FAULT
-
-
-def _print_status(arguments: argparse.Namespace) -> int:
-    """Say what the cluster does; return the exit status."""
-    if not arguments.folder:
-        CLUSTER.refuse("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
-    arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nobody fetches anything
-    settings = connector_settings(arguments)
-    found = state.look(settings)
-    if arguments.json:
-        print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
-    else:
-        for line in text(settings.scheduler, found):
-            print(escape_controls(line))
-    return ExitCode.OK if found.workers else ExitCode.FAILED
 
 
 def require() -> None:
@@ -166,34 +145,22 @@ def run_cluster_process(kind: str, settings: Any) -> int:
         process.wait()
 
 
-def dispatcher(
-    arguments: argparse.Namespace, remark: Callable[[str], object], folder: Path
-) -> Dispatcher:
-    """Return what carries units to the cluster that a command line names.
-
-    ``folder``: of the grading, where machines are kept that are not believed.
+def connector_settings(arguments: argparse.Namespace) -> records.ConnectorSettings:
+    """Return how to reach the cluster of a command line.
 
     Raises:
         UsageError: it cannot be reached as the command line says.
     """
-    found = connector_settings(arguments)
-    return Dispatcher(found, remark, book=SetAside(folder / SET_ASIDE))
-
-
-def connector_settings(arguments: argparse.Namespace) -> records.ConnectorSettings:
-    """Return how to reach the cluster of a command line; raises as :func:`dispatcher`."""
     require()
     from harness.cluster import tls
 
-    papers = read_papers(arguments.scheduler, arguments.tls, tls.SERVER)
+    folder = check_certificates(arguments.scheduler, arguments.tls, tls.SERVER)
     host, port = _bytes_at(arguments.bytes_at, arguments.scheduler)
-    return records.ConnectorSettings(
-        arguments.scheduler, str(papers.folder) if papers else "", host, port
-    )
+    return records.ConnectorSettings(arguments.scheduler, folder, host, port)
 
 
-def read_papers(address: str, folder: str, role: str) -> "TlsCredentials | None":
-    """Return the certificates for an address, and warn if they end soon.
+def check_certificates(address: str, folder: str, role: str) -> str:
+    """Return the folder of the certificates for an address, "" for none; warn if they end soon.
 
     Raises as :func:`harness.cluster.tls.papers`.
     """
@@ -202,17 +169,25 @@ def read_papers(address: str, folder: str, role: str) -> "TlsCredentials | None"
     found = tls.papers(address, folder, role)
     if found and (warning := found.describe_end()):
         print(escape_controls(f"gtp-harness: {warning}"), file=sys.stderr)
-    return found
+    return str(found.folder) if found else ""
 
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
     """Return by which address of this machine workers reach it, and a port; 0: any."""
-    host, colon, port = text.rpartition(":")
-    if not port.isdigit():
-        return text or own_address(scheduler), 0
-    number = int(port) if colon else 0
-    if number > MOST_PORT:
-        raise UsageError(f"--bytes-at: found port {number}, expected at most {MOST_PORT}")
+    is_bare = text.count(":") > 1 and not text.startswith("[")  # IPv6 without a port
+    authority = f"[{text}]" if is_bare else text
+    try:
+        place = urlsplit(f"//{authority}")
+        host, number = place.hostname or "", place.port or 0
+        if place.netloc != authority or "@" in authority or host.isdigit():
+            raise ValueError(text)
+    except ValueError:
+        port = text.rpartition(":")[2]
+        if port.isascii() and port.isdigit() and int(port) > MOST_PORT:
+            wrong = f"port {port}, expected at most {MOST_PORT}"
+        else:
+            wrong = f"{text!r}, expected HOST or HOST:PORT"
+        raise UsageError(f"--bytes-at: found {wrong}") from None
     return host or own_address(scheduler), number
 
 
@@ -233,15 +208,16 @@ def own_address(scheduler: str) -> str:
         raise UsageError(f"cannot reach {scheduler}: {error.strerror}") from None
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
-    add("--days", type=_days, default=400, metavar="N",
+    days = whole(1, f"days, at most {_MOST_DAYS:,}", _MOST_DAYS)
+    add("--days", type=days, default=400, metavar="N",
         help="days until the certificates expire (default: %(default)s)")  # fmt: skip
     add("--host", default=_HERE, metavar="ADDRESS",
         help="address of the scheduler (default: %(default)s, this machine only)")  # fmt: skip
-    add("--port", type=port, default=PORT, metavar="N",
+    add("--port", type=port, default=8786, metavar="N",
         help="port of the scheduler; 0: any free one (default: %(default)s)")  # fmt: skip
     add("--tls", default="", metavar="DIR", help="folder of certificates")
     add("--json", action="store_true", help="write the status as JSON")
@@ -284,37 +260,30 @@ def _run_worker(arguments: argparse.Namespace) -> int:
         WORKER.refuse("give the ADDRESS of a scheduler: tls://HOST:PORT")
     require()
     from harness.cluster import tls
+    from harness.cluster.worker_files import MEMORY
 
-    papers = read_papers(arguments.scheduler, arguments.tls, tls.WORKER)
+    folder = check_certificates(arguments.scheduler, arguments.tls, tls.WORKER)
     machine = arguments.machine or socket.gethostname()
+    # The locks that all workers of this machine share. Their folder does not follow TMPDIR: batch
+    # systems give each job one of its own.
+    place = MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+    locks = place / f"gtp-harness-{os.getuid()}-{quote(machine, safe='')}"
+    with contextlib.suppress(FileExistsError):
+        locks.mkdir(mode=0o700)
+    if locks.is_symlink() or locks.lstat().st_uid != os.getuid():
+        raise UsageError(f"{locks} belongs to another user: ask an administrator to remove it")
     settings = records.WorkerSettings(
         scheduler=arguments.scheduler,
-        tls=str(papers.folder) if papers else "",
+        tls=folder,
         machine=machine,
         host=arguments.host or own_address(arguments.scheduler),
         cache=str(Path(arguments.cache or Path(file_system.cache(), "cluster")).absolute()),
         cache_size=arguments.cache_size,
-        locks=str(_make_locks_folder(machine)),
+        locks=str(locks),
         unsafe=arguments.unsafe_no_sandbox,
         environments_size=arguments.environments_size,
     )
     return _stay(lambda: run_cluster_process("worker", settings))
-
-
-def _make_locks_folder(machine: str) -> Path:
-    """Return the folder of the locks that all workers of this machine share.
-
-    It does not follow ``TMPDIR``: batch systems give each job one of its own.
-    """
-    from harness.cluster.worker_files import MEMORY
-
-    place = MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
-    folder = place / f"gtp-harness-{os.getuid()}-{quote(machine, safe='')}"
-    with contextlib.suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
-        raise UsageError(f"{folder} belongs to another user: ask an administrator to remove it")
-    return folder
 
 
 def _stay(run: Callable[[], int]) -> int:
@@ -330,7 +299,7 @@ def _stay(run: Callable[[], int]) -> int:
         failed = failed + 1 if run() in _FATAL else 0
 
 
-def _add_worker_options(parser: CommandParser) -> None:
+def _add_worker_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scheduler", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--tls", default="", metavar="DIR", help="folder of certificates: ca.pem and worker.pem")

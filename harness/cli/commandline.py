@@ -1,4 +1,4 @@
-"""Commands, a reader of plain command lines, and readers of the values of options.
+"""Commands, a reader of plain command lines, readers of the values of options, encodings.
 
 Nothing here loads :mod:`argparse`, which takes as long as some hundred commands of an engine. So
 the command line of a run is read here if it is plain (known options, spelled out, with valid
@@ -8,12 +8,16 @@ messages.
 
 from __future__ import annotations
 
+import codecs
 import math
+import sys
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from io import TextIOWrapper
 from types import SimpleNamespace
 
 from harness.errors import ExitCode, UsageError
-from harness.options import PROTOCOLS
+from harness.options import PROTOCOLS, SANDBOXES
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -48,6 +52,7 @@ class Command:
         if given is None or self.run is None:
             return ExitCode.OK
         given.typed = words
+        never_fail_to_encode()
         return self.run(given)
 
     def parser(self) -> CommandParser:
@@ -56,8 +61,7 @@ class Command:
 
         begin, end = self.page.split(f"\n\n{_OPTIONS}\n\n")
         usage, description = begin.split("\n\n", 1)
-        parser = CommandParser(self.name, description=description, epilog=end)
-        parser.usage = usage.removeprefix("usage: ")
+        parser = CommandParser(self.name, usage.removeprefix("usage: "), description, end)
         self.add_options(parser)
         parser.complete()
         return parser
@@ -183,38 +187,39 @@ def _config_words(path: str) -> list[str]:
 # --- readers of values, which say what is wrong as argparse wants it -----------------------------
 
 
-def _refusal(message: str) -> Exception:
+def refusal(text: str, expected: str) -> Exception:
+    """Return the error of a value that is not what is ``expected``."""
     from argparse import ArgumentTypeError
 
-    return ArgumentTypeError(message)
+    return ArgumentTypeError(f"found {text!r}, expected {expected}")
 
 
 def number(least: float, expected: str) -> Callable[[str], float]:
     """Return a reader of numbers of at least ``least``."""
 
     def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not least <= value < float("inf"):
-            raise _refusal(f"found {text!r}, expected {expected}")
-        return value
+        with suppress(ValueError):
+            if least <= (value := float(text)) < math.inf:
+                return value
+        raise refusal(text, expected)
 
     return read
 
 
-def whole(least: int, expected: str, most: float = math.inf) -> Callable[[str], int]:
+def whole(least: int, expected: str = "", most: float = math.inf) -> Callable[[str], int]:
     """Return a reader of whole numbers from ``least`` to ``most``."""
+    expected = expected or f"a whole number{f' from {least}' if least else ''}"
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            raise _refusal(f"found {text!r}, expected {expected}")
+            raise refusal(text, expected)
         return int(text)
 
     return read
 
 
+time_limit = number(0, "seconds, 0 for no limit")
+count_limit = whole(0, "a whole number, 0 for no limit")
 MOST_PORT = 65535
 port = whole(0, f"a whole number from 0 to {MOST_PORT}", MOST_PORT)  # 0 is any free one
 _SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -225,7 +230,7 @@ def size(text: str) -> int:
     digits = text.rstrip("kKmMgG")
     unit = _SUFFIXES.get(text[len(digits) :].lower())
     if not (digits.isascii() and digits.isdigit()) or unit is None:
-        raise _refusal(f"found {text!r}, expected bytes such as 65536 or 64k")
+        raise refusal(text, "bytes such as 65536 or 64k")
     return int(digits) * unit
 
 
@@ -240,6 +245,79 @@ def protocol(text: str) -> str:
     """Read the name of a protocol; for shells, a blank in it may be a hyphen."""
     name = text.replace("-", " ")
     if name not in PROTOCOLS:
-        expected = " or ".join(map(repr, PROTOCOLS))
-        raise _refusal(f"found {text!r}, expected {expected}")
+        raise refusal(text, " or ".join(map(repr, PROTOCOLS)))
     return name
+
+
+# --- options that several commands have in the same words ----------------------------------------
+
+
+_SHARED: dict[str, dict[str, Any]] = {
+    "--allow-http": {"action": "store_true",
+        "help": "send the token to another machine without encryption: everyone on the way can"
+        " read it"},
+    "--ascii": {"action": "store_true", "help": "draw boards with ASCII characters"},
+    "--bytes-at": {"metavar": "HOST[:PORT]", "default": "",
+        "help": "address of this machine from which workers fetch files (default: the one by which"
+        " it reaches the scheduler)"},
+    "--data": {"metavar": "DIR", "default": "",
+        "help": "folder with everything (default: ~/.local/share/gtp-harness/service)"},
+    "--database": {"metavar": "ADDRESS", "default": "",
+        "help": "postgresql://USER@HOST/DATABASE instead of files in --data"},
+    "--dialect": {"choices": ("gogui", "gnugo"), "default": "gogui",
+        "help": "whose rules expectations follow (default: %(default)s)"},
+    "--keep": {"action": "append", "default": [], "metavar": "THING=DAYS",
+        "help": "keep logs, mail, sessions, checks, marks, originals or audit for DAYS or forever;"
+        " may be repeated (see gtp-harness prune --help)"},
+    "--no-color": {"action": "store_true",
+        "help": "no colors (also: NO_COLOR in the environment)"},
+    "--overlay": {"metavar": "DIR", "help": "the course folder, such as util"},
+    "--private": {"action": "append", "default": [], "metavar": "PATH",
+        "help": "private case files: a file, a folder or @FILE"},
+    "--public-only": {"action": "store_true", "help": "grade without private case files"},
+    "--sandbox": {"choices": [one for one in SANDBOXES if one != "off"], "default": "auto",
+        "help": "sandbox level, 3 to 1; auto: the strongest that works (default: auto)"},
+    "--scheduler": {"metavar": "ADDRESS", "default": "",
+        "help": "run engines on the machines of a cluster: tls://HOST:PORT, or"
+        " tcp://127.0.0.1:PORT on this machine"},
+    "--seed": {"type": whole(0), "default": 0, "metavar": "N",
+        "help": "random seed; it alone decides the draws (default: %(default)s)"},
+    "--tls": {"metavar": "DIR", "default": "",
+        "help": "folder of certificates, made by gtp-harness cluster"},
+    # A token itself is never typed: all users see command lines.
+    "--token-file": {"metavar": "FILE", "default": "",
+        "help": "file with an API token (default: the variable GTP_HARNESS_TOKEN)"},
+    "--unsafe-no-sandbox": {"action": "store_true",
+        "help": "run submissions without a sandbox, with all your rights; every report says so"},
+}  # fmt: skip
+
+
+def add_shared(add: Callable[..., object], *flags: str) -> None:
+    """Add options, whose words are above; ``add``: that of a parser, or of a group of one."""
+    for flag in flags:
+        add(flag, **_SHARED[flag])
+
+
+# --- standard streams whose encodings lack what is written ---------------------------------------
+
+
+# Signs of ours, for encodings that do not have them.
+_PLAIN = {
+    "✓": "+", "✗": "x", "↑": "^", "·": ".", "–": "-", "○": "o", "●": "*", "→": "->", "…": "...",
+}  # fmt: skip
+
+
+def never_fail_to_encode() -> None:
+    """Write what the terminal's encoding lacks in letters, or as an escape."""
+    codecs.register_error("gtp-harness", _in_letters)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="gtp-harness")
+
+
+def _in_letters(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeEncodeError):
+        sign = _PLAIN.get(error.object[error.start])
+        if sign is not None:
+            return sign, error.start + 1
+    return codecs.backslashreplace_errors(error)

@@ -6,24 +6,23 @@ get all else on standard error: what broke, and one line of summary.
 
 from __future__ import annotations
 
-import codecs
 import os
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
-from io import TextIOWrapper
 
 from harness.cli import give_up, sentence_of
+from harness.cli.commandline import never_fail_to_encode
 from harness.records import CaseFile, Outcome, Progress, Repeat, Verdict, Waiting
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
 from harness.text import at_most, escape_controls
-from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import Namespace
     from typing import TextIO
 
     from harness.report.baseline import Comparison
@@ -31,40 +30,37 @@ if TYPE_CHECKING:
     from harness.report.terminal_report import Terminal
 
 _LISTED = 100  # lines of one section of a comparison
-
-
-class Style(NamedTuple):
-    """Output style of the command line."""
-
-    long: bool = False  # gogui's lines, of the long format
-    plain: bool = False  # gogui's lines, even on a terminal
-    report: bool = False  # the report, even when not on a terminal
-    color: bool = True
-    unicode: bool = True
-    progress: bool = True  # live lines
-    aside: bool = False  # all on standard error: standard output is a report's
-    repeat: Repeat = Repeat()  # for the lines that tell how
+_NO = Repeat()
 
 
 class Console:
-    """Writes while a run of so many ``files`` lasts."""
+    """Writes while a run of so many ``files`` lasts.
 
-    def __init__(self, files: int, style: Style) -> None:
+    ``arguments``: the command line. ``aside``: standard output is a report's. ``repeat``: for the
+    lines that tell how.
+    """
+
+    def __init__(
+        self, files: int, arguments: Namespace, *, aside: bool = False, repeat: Repeat = _NO
+    ) -> None:
         never_fail_to_encode()
         self.files = files
-        self.long = style.long
-        self._repeat = style.repeat
-        self.out = sys.stderr if style.aside else sys.stdout
+        self.long = arguments.long
+        self._repeat = repeat
+        self.out = sys.stderr if aside else sys.stdout
         self.lost: OSError | ValueError | None = None  # why something could not be written
-        self.lines = style.long or style.plain or not (style.report or self.out.isatty())
-        self.paint = Paint(colors(self.out) if style.color and not self.lines else 0)
-        self.unicode = style.unicode and can_draw(self.out)
+        is_report = arguments.report or self.out.isatty()
+        self.lines = arguments.long or arguments.plain or not is_report  # gogui's
+        is_colored = not (arguments.no_color or self.lines)
+        self.paint = Paint(colors(self.out) if is_colored else 0)
+        self.unicode = not arguments.ascii and can_draw(self.out)
         self._under_way: CaseFile | None = None  # a file with lines already written
         self._next = 0  # the first step of it that is not
         self._waiting: dict[str, Waiting] = {}  # by case file
         self._begun = time.monotonic()
         self.live: LiveProgress | None = None
-        if style.progress and self.out.isatty() and sys.stderr.isatty() and not _is_dumb():
+        is_quiet = arguments.verbose or _is_dumb()
+        if not is_quiet and self.out.isatty() and sys.stderr.isatty():
             from harness.report.progress import LiveProgress
 
             self.live = LiveProgress(files)
@@ -132,13 +128,8 @@ class Console:
         """One for all files: it tells the same crash once."""
         from harness.report.terminal_report import Terminal
 
-        return Terminal(
-            self.paint,
-            unicode=self.unicode,
-            patterns=True,
-            repeat=self._repeat,
-            width=columns(self.out),
-        )
+        paint, repeat, width = self.paint, self._repeat, columns(self.out)
+        return Terminal(paint, unicode=self.unicode, patterns=True, repeat=repeat, width=width)
 
     def complain(self, message: str) -> None:
         """Say what else went wrong."""
@@ -164,31 +155,14 @@ class Console:
             self.live.stop()
 
 
-# Signs of ours, for encodings that do not have them.
-_PLAIN = {
-    "✓": "+", "✗": "x", "↑": "^", "·": ".", "–": "-", "○": "o", "●": "*", "→": "->", "…": "...",
-}  # fmt: skip
-
-
-def never_fail_to_encode() -> None:
-    """Write what the terminal's encoding lacks in letters, or as an escape."""
-    codecs.register_error("gtp-harness", _in_letters)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="gtp-harness")
-
-
-def _in_letters(error: UnicodeError) -> tuple[str | bytes, int]:
-    if isinstance(error, UnicodeEncodeError):
-        sign = _PLAIN.get(error.object[error.start])
-        if sign is not None:
-            return sign, error.start + 1
-    return codecs.backslashreplace_errors(error)
-
-
 def can_draw(stream: TextIO) -> bool:
     """Whether a stream's encoding can say ``●``, ``○`` and lines, each as wide as a letter."""
     return "utf" in (stream.encoding or "").lower()
+
+
+def paint_for(arguments: Namespace) -> Paint:
+    """Return the colors of standard output, which ``--no-color`` turns off."""
+    return Paint(0 if arguments.no_color else colors(sys.stdout))
 
 
 _MOST = 256  # colors that we use

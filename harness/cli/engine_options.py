@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from harness.cli.commandline import figure, number, size, whole
+from harness.cli.commandline import Plain, count_limit, figure, size, time_limit
 from harness.engine.launch import ORACLE, find_program, split_program
 from harness.options import PATIENT, SANDBOXES, UNTRUSTED, BoxLimits, Limits, limits_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from harness.cli.arguments import CommandParser
-    from harness.cli.commandline import Plain
+    from argparse import ArgumentParser, Namespace
 
 
-def add_options(parser: Plain | CommandParser) -> None:
+def add_options(parser: Plain | ArgumentParser) -> None:
     """Add ``--sandbox``, what may be seen in it and how much may be used."""
     limits = BoxLimits()
     add = parser.add_argument_group("a sandbox for an engine that is not trusted").add_argument
@@ -58,16 +55,15 @@ def box_limits(arguments: Namespace) -> BoxLimits:
     return BoxLimits(**{name: getattr(arguments, f"max_{name}") for name, *_ in _BOX_LIMITS})
 
 
-_COUNT = whole(0, "a whole number, 0 for no limit")
 _BOX_LIMITS = (
     ("memory", size, "BYTES", "most memory of the engine and all that it starts"),
     ("address_space", size, "BYTES", "most address space of each of its processes"),
-    ("cpu", number(0, "seconds, 0 for no limit"), "S", "most seconds of CPU time"),
-    ("processes", _COUNT, "N", "most processes"),
-    ("threads", _COUNT, "N", "most threads of all its processes"),
-    ("open_files", _COUNT, "N", "most open files of each of its processes"),
+    ("cpu", time_limit, "S", "most seconds of CPU time"),
+    ("processes", count_limit, "N", "most processes"),
+    ("threads", count_limit, "N", "most threads of all its processes"),
+    ("open_files", count_limit, "N", "most open files of each of its processes"),
     ("scratch", size, "BYTES", "most bytes of all files that it writes"),
-    ("scratch_files", _COUNT, "N", "most files that it writes"),
+    ("scratch_files", count_limit, "N", "most files that it writes"),
     ("file_size", size, "BYTES", "most bytes of each file"),
 )
 
@@ -81,10 +77,8 @@ def add_limits(add: Callable[..., object]) -> None:
         own, untrusted = getattr(PATIENT, name), getattr(UNTRUSTED, name)
         unit = figure if name.startswith("max_") else "{:g}".format
         usual = unit(own) if own else "no limit"
-        boxed = "" if own == untrusted else f"; in a sandbox: {unit(untrusted)}"
-        add(
-            flag, dest=name, type=reader, metavar=metavar, help=f"{what} (default: {usual}{boxed})"
-        )
+        box = "" if own == untrusted else f"; in a sandbox: {unit(untrusted)}"
+        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} (default: {usual}{box})")
 
 
 def read_limits(arguments: Namespace) -> Limits:
@@ -94,13 +88,12 @@ def read_limits(arguments: Namespace) -> Limits:
     return limits_of(arguments.sandbox)._replace(**chosen)
 
 
-_SECONDS = number(0, "seconds, 0 for no limit")
 _LIMITS = (
-    ("--timeout", "timeout", _SECONDS, "S", "seconds for a command"),
-    ("--startup-timeout", "startup", _SECONDS, "S", "seconds until the engine's first reply"),
-    ("--file-timeout", "file", _SECONDS, "S", "seconds for a whole file"),
-    ("--total-timeout", "total", _SECONDS, "S", "seconds for the whole run"),
-    ("--quit-timeout", "quit", _SECONDS, "S", "seconds from quit to the engine's end"),
+    ("--timeout", "timeout", time_limit, "S", "seconds for a command"),
+    ("--startup-timeout", "startup", time_limit, "S", "seconds until the engine's first reply"),
+    ("--file-timeout", "file", time_limit, "S", "seconds for a whole file"),
+    ("--total-timeout", "total", time_limit, "S", "seconds for the whole run"),
+    ("--quit-timeout", "quit", time_limit, "S", "seconds from quit to the engine's end"),
     ("--max-output", "max_output", size, "BYTES", "most bytes of a reply, such as 64k or 4M"),
     ("--max-total-output", "max_total_output", size, "BYTES",
      "most bytes the engine writes during a file"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -13,12 +12,11 @@ from pathlib import Path
 
 from harness import file_system, find_assignment, fuzzing, read_case_file
 from harness.assignments import needs
-from harness.assignments.assignment import Assignment, specification_of
+from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker, WrongEngine
 from harness.cli import engine_options
-from harness.cli.arguments import CommandParser
 from harness.cli.bank import wrong_engines
-from harness.cli.commandline import Command, number, whole
+from harness.cli.commandline import Command, add_shared, count_limit, number, time_limit
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
@@ -27,19 +25,17 @@ from harness.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Limits, Options
 from harness.reading import casefile
 from harness.report import report_files
 from harness.sandbox import view
-from harness.text import encode_without_surrogates, number_of, one_line, plural
+from harness.text import number_of, one_line, plural
 from harness.vocabulary.script import BOARDS, Trace, lay_files
 from oracle.command_properties import STANDARD
 
 TYPE_CHECKING = False
-
 if TYPE_CHECKING:
     from harness.fuzzing.findings import FuzzFinding
     from harness.fuzzing.fuzzed_engine import FuzzedProgram
     from harness.fuzzing.fuzzer import Fuzzer
+    from harness.judging.strength import KnownWrong
     from harness.specifications.record import Specification
-
-SCHEMA, VERSION = "gtp-harness/fuzz", 1
 
 _PAGE = """\
 usage: gtp-harness fuzz PROGRAM --assignment A [OPTION…]
@@ -63,7 +59,7 @@ Exit status:
   130  interrupted with Ctrl-C; the findings so far are reported
 
 The same --seed draws the same commands. With --examples instead of --seconds, an
-engine that gives the same replies gets the same findings. SlowCommand questions and moves
+engine that gives the same replies gets the same findings. Slow questions and moves
 are left out if they would take more than a third of the time; the last lines say how
 many. Commands come from the assignment. undo and gogui-play_sequence are sent to
 engines that list them.
@@ -92,191 +88,187 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.bank and not arguments.assignment:
         FUZZ.refuse("--bank needs --assignment: the bank belongs to one")
     fuzzing.require_hypothesis("fuzz")
-    _find_out(arguments)
-    if arguments.json:
+    return _FuzzCommand(arguments).run()
+
+
+class _FuzzCommand:
+    """One call of the command: who judges, in which words, and how engines are started."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._given = arguments
+        self.engine_python = ""  # in words; "" if the engine is not started by Python
+        own = find_assignment(arguments.assignment) if arguments.assignment else None
+        self._assignment, self._protocol = own, own.protocol if own else GTP
+        self._translate = arguments.translate or (own.translate if own else "")
+        self._declaration = own.declaration if own else None
+        self._witnesses = [self._words(one) for one in arguments.against]
+        self._judging: list[str] = []  # the words of the engine that is right
+        self._specification: Specification | None = None
+        declared = self._declaration
+        if own and not (arguments.against and declared and declared.reference is None):
+            self._specification = specification_of(own)
+        else:
+            self._judging = self._witnesses.pop(0)
+        paths = [*arguments.go_on, *map(str, own.public_cases() if own else ())]
+        read = (read_case_file(path) for path in paths)
+        self._openings = [tuple(step.command for step in one.steps) for one in read if one.steps]
         report_files.try_to_write(arguments.json)
-    findings: list[tuple[FuzzFinding, Path]] = []
-    with _fuzzer(arguments) as fuzzer, _known_engines(arguments, arguments.found, fuzzer) as known:
-        is_over = _look(arguments, fuzzer, known, findings)
-    print("\n".join(_summary(fuzzer, findings)))
-    if arguments.engine_python:
-        print(f"the engine was run by {arguments.engine_python}")
-    if arguments.json:
-        report_files.write(
-            arguments.json, [_document(arguments, fuzzer, findings)], encode_without_surrogates
-        )
-    if not is_over:
-        return ExitCode.INTERRUPTED
-    if findings:
-        return ExitCode.FAILED if _without_questions(findings) else ExitCode.OK
-    return ExitCode.BROKEN if fuzzer.shortfall else ExitCode.OK
 
+    def run(self) -> int:
+        """Look for causes, write and tell each as soon as it is found; return the exit status."""
+        from harness.fuzzing.findings import write
 
-def _without_questions(findings: Sequence[tuple[FuzzFinding, Path]]) -> list[FuzzFinding]:
-    return [finding for finding, _ in findings if not finding.is_question]
-
-
-def _find_out(arguments: argparse.Namespace) -> None:
-    """See who judges, in which words, and from where conversations may continue."""
-    assignment = find_assignment(arguments.assignment) if arguments.assignment else None
-    arguments.found, arguments.protocol = assignment, assignment.protocol if assignment else GTP
-    arguments.spoken = find_protocol(arguments.protocol)
-    arguments.translate = arguments.translate or (assignment.translate if assignment else "")
-    arguments.declaration = assignment.declaration if assignment else None
-    arguments.engine_python = ""
-    arguments.witnesses = [_words(arguments, one) for one in arguments.against]
-    has_truth = assignment and not (
-        arguments.declaration and arguments.declaration.reference is None
-    )
-    if assignment and (has_truth or not arguments.against):
-        arguments.specification, arguments.judging = specification_of(assignment), []
-    else:
-        arguments.specification, arguments.judging = None, arguments.witnesses.pop(0)
-    paths = [*arguments.go_on, *map(str, assignment.public_cases() if assignment else ())]
-    cases = (read_case_file(path) for path in paths)
-    arguments.openings = [
-        tuple(step.command for step in case.steps) for case in cases if case.steps
-    ]
-
-
-def _words(arguments: argparse.Namespace, command: str, python_named: str = "") -> list[str]:
-    """Return the words of an engine's command, and note the Python that runs it."""
-    words, told = needs.in_command(as_typed(split_program(with_seed(command))), python_named)
-    arguments.engine_python = arguments.engine_python or told
-    return words
-
-
-@contextlib.contextmanager
-def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
-    """Start a fuzzer in a folder of its own, with which everything of it goes."""
-    from harness.fuzzing.by_reference import judge_of
-    from harness.fuzzing.fuzzer import Fuzzer
-    from harness.fuzzing.search import FuzzBudget
-
-    budget = FuzzBudget(arguments.seconds, arguments.examples)
-    # Of a shown folder in which it starts, an engine has a copy, made at that moment: it would
-    # never see the board files that later scripts need.
-    shown = list(map(os.path.realpath, arguments.show))
-    outside = (
-        place
-        for place in (tempfile.gettempdir(), *_TEMPORARY)
-        if os.access(place, os.W_OK) and not view.is_in_one(os.path.realpath(place), shown)
-    )
-    if (folder := next(outside, None)) is None:
-        raise UsageError(
-            f"--show {arguments.show[0]} shows all folders for temporary files: show less"
-        )
-    with (
-        tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=folder) as name,
-        contextlib.ExitStack() as open_,
-    ):
-        room = Path(name)
-        room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
-        file_system.make_open(room / BOARDS)
-        open_.enter_context(fuzzing.hypothesis_at_home_in(room))
-        words = _words(arguments, arguments.program, arguments.python)
-        program = open_.enter_context(_open_engine(arguments, words, room, arguments.translate))
-        arguments.specification = arguments.specification or _by_engine(arguments, program, room)
-        witnesses = [
-            open_.enter_context(_open_engine(arguments, one, room, ""))
-            for one in arguments.witnesses
-        ]
-        judge = judge_of(arguments.specification, room, arguments.openings)
-        yield Fuzzer(program, judge, budget, arguments.seed, witnesses)
-
-
-@contextlib.contextmanager
-def _open_engine(
-    arguments: argparse.Namespace, words: list[str], room: Path, translate: str
-) -> Iterator[FuzzedProgram]:
-    """Give an engine in its box; ``translate``: the table of its words, "" for none."""
-    from harness.fuzzing.fuzzed_engine import FuzzedProgram, launchers
-
-    needed = view.paths_of(words[0]) if arguments.engine_python else []
-    options = _options(arguments, (str(room / BOARDS), *needed))
-    command_properties = arguments.specification.commands if arguments.specification else STANDARD
-    with (
-        launchers(options, room) as launcher,
-        contextlib.closing(
-            FuzzedProgram(
-                words,
-                launcher,
-                options.limits,
-                room,
-                command_properties,
-                arguments.spoken,
-                sessions_of(translate),
+        given = self._given
+        findings: list[tuple[FuzzFinding, Path]] = []
+        is_over = True
+        with (
+            self._open_fuzzer() as fuzzer,
+            wrong_engines(given, self._assignment)
+            if self._assignment
+            else contextlib.nullcontext(()) as engines,
+        ):
+            asker = EngineAsker(
+                fuzzer.judge.specification.commands, given.sandbox, protocol=self._protocol
             )
-        ) as program,
-    ):
-        yield program
+            try:
+                for new in fuzzer.findings():
+                    finding = new._replace(engines=_find_alike(new, engines, asker, fuzzer))
+                    folder = Path(given.output)
+                    folder.mkdir(parents=True, exist_ok=True)
+                    number = len(findings) + 1
+                    path = write(folder, number, finding, fuzzer.judge, self._protocol)
+                    findings.append((finding, path))
+                    print(_describe(finding, path), flush=True)
+                    if number == given.findings:
+                        break
+            except KeyboardInterrupt:  # findings before it count
+                is_over = False
+        print("\n".join(_summary(fuzzer, findings)))
+        if self.engine_python:
+            print(f"the engine was run by {self.engine_python}")
+        if given.json:
+            document = _document(given, self.engine_python, fuzzer, findings)
+            report_files.write_json(given.json, "gtp-harness/fuzz", document)
+        if not is_over:
+            return ExitCode.INTERRUPTED
+        if findings:
+            is_wrong = any(not one.is_question for one, _ in findings)
+            return ExitCode.FAILED if is_wrong else ExitCode.OK
+        return ExitCode.BROKEN if fuzzer.shortfall else ExitCode.OK
+
+    def _words(self, command: str, python_named: str = "") -> list[str]:
+        """Return the words of an engine's command, and note the Python that runs it."""
+        words, told = needs.in_command(as_typed(split_program(with_seed(command))), python_named)
+        self.engine_python = self.engine_python or told
+        return words
+
+    @contextlib.contextmanager
+    def _open_fuzzer(self) -> Iterator[Fuzzer]:
+        """Start a fuzzer in a folder of its own, with which everything of it goes."""
+        from harness.fuzzing.by_reference import judge_of
+        from harness.fuzzing.fuzzer import Fuzzer
+        from harness.fuzzing.search import FuzzBudget
+
+        given = self._given
+        # Of a shown folder in which it starts, an engine has a copy, made at that moment: it would
+        # never see the board files that later scripts need.
+        shown = list(map(os.path.realpath, given.show))
+        outside = (
+            place
+            for place in (tempfile.gettempdir(), *_TEMPORARY)
+            if os.access(place, os.W_OK) and not view.is_in_one(os.path.realpath(place), shown)
+        )
+        if (folder := next(outside, None)) is None:
+            raise UsageError(
+                f"--show {given.show[0]} shows all folders for temporary files: show less"
+            )
+        with (
+            tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=folder) as name,
+            contextlib.ExitStack() as stack,
+        ):
+            room = Path(name)
+            room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
+            file_system.make_open(room / BOARDS)
+            stack.enter_context(fuzzing.hypothesis_at_home_in(room))
+            words = self._words(given.program, given.python)
+            program = stack.enter_context(self._open_engine(words, room, self._translate))
+            own = self._specification = self._specification or self._ask_engine(program, room)
+            witnesses = [
+                stack.enter_context(self._open_engine(one, room)) for one in self._witnesses
+            ]
+            budget = FuzzBudget(given.seconds, given.examples)
+            judge = judge_of(own, room, self._openings)
+            yield Fuzzer(program, judge, budget, given.seed, witnesses)
+
+    @contextlib.contextmanager
+    def _open_engine(
+        self, words: list[str], room: Path, translate: str = ""
+    ) -> Iterator[FuzzedProgram]:
+        """Give an engine in its box; ``translate``: the table of its words, "" for none."""
+        from harness.fuzzing.fuzzed_engine import FuzzedProgram, launchers
+
+        given = self._given
+        needed = view.paths_of(words[0]) if self.engine_python else ()
+        shown = (*given.show, str(room / BOARDS), *needed)
+        limits = Limits() if given.sandbox == "off" else UNTRUSTED
+        options = Options(
+            limits=limits._replace(timeout=given.timeout),
+            sandbox=given.sandbox,
+            box=engine_options.box_limits(given),
+            show=engine_options.visible_paths(given.program, given.sandbox, shown),
+        )
+        commands = self._specification.commands if self._specification else STANDARD
+        spoken, begin = find_protocol(self._protocol), sessions_of(translate)
+        with (
+            launchers(options, room) as launcher,
+            contextlib.closing(
+                FuzzedProgram(words, launcher, options.limits, room, commands, spoken, begin)
+            ) as program,
+        ):
+            yield program
+
+    def _ask_engine(self, program: FuzzedProgram, room: Path) -> Specification:
+        """Return the specification by which the first engine of --against is right."""
+        from harness.fuzzing import two_engines
+        from harness.fuzzing.fuzzed_engine import board_sizes
+
+        declaration = self._declaration
+        if declaration is None:
+            with self._open_engine(self._judging, room) as other:
+                both = program, other
+                taken = [board_sizes(one, two_engines.SIZES) for one in both]
+                sizes = two_engines.common_sizes(*taken)
+                common, slow = two_engines.find_common_commands(both, sizes[0])
+            if slow:
+                print(f"left out, because it takes too long: {', '.join(slow)}", flush=True)
+            declaration = two_engines.standard(common, sizes)
+        return two_engines.specify_for(
+            self._judging, declaration, Path.cwd(), self._given.sandbox, self._given.timeout
+        )
 
 
-def _by_engine(arguments: argparse.Namespace, program: FuzzedProgram, room: Path) -> Specification:
-    """Return the specification by which the first engine of --against is right."""
-    from harness.fuzzing import two_engines
-    from harness.fuzzing.fuzzed_engine import board_sizes
-
-    if arguments.declaration is None:
-        with _open_engine(arguments, arguments.judging, room, "") as other:
-            both = program, other
-            taken = [board_sizes(one, two_engines.SIZES) for one in both]
-            sizes = two_engines.common_sizes(*taken)
-            common, slow = two_engines.find_common_commands(both, sizes[0])
-        if slow:
-            print(f"left out, because it takes too long: {', '.join(slow)}", flush=True)
-        arguments.declaration = two_engines.standard(common, sizes)
-    words, place = arguments.judging, Path.cwd()
-    return two_engines.specify_for(
-        words, arguments.declaration, place, arguments.sandbox, arguments.timeout
-    )
-
-
-def _options(arguments: argparse.Namespace, folders: Sequence[str]) -> Options:
-    limits = (Limits() if arguments.sandbox == "off" else UNTRUSTED)._replace(
-        timeout=arguments.timeout
-    )
-    return Options(
-        limits=limits,
-        sandbox=arguments.sandbox,
-        box=engine_options.box_limits(arguments),
-        show=engine_options.visible_paths(
-            arguments.program, arguments.sandbox, (*arguments.show, *folders)
-        ),
-    )
+def _find_alike(
+    finding: FuzzFinding, engines: Sequence[WrongEngine], asker: EngineAsker, fuzzer: Fuzzer
+) -> tuple[WrongEngine, ...]:
+    """Return the known wrong engines that answer the last command of a finding as wrongly."""
+    script, found, folder = finding.script, [], fuzzer.judge.folder
+    for engine in engines:
+        text = "\n".join(script.commands)
+        case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
+        lay_files(script, folder)
+        (result,) = asker.results([case], engine)
+        # What it answered until it broke; a new one may have gone on.
+        failure = next(iter(result.failures), None)
+        end = len(script.commands) if failure is None else failure.step or 0
+        replies = takewhile(lambda one: one is not None, result.replies[:end])
+        trace = Trace(script, tuple(one for one in replies if one), failure)
+        if fuzzer.shows(trace, finding.difference):
+            found.append(engine)
+    return tuple(found)
 
 
-def _look(
-    arguments: argparse.Namespace,
-    fuzzer: Fuzzer,
-    engines: _KnownEngines,
-    results: list[tuple[FuzzFinding, Path]],
-) -> bool:
-    """Look for causes, and write and tell each as soon as it is found.
-
-    ``engines``: the wrong engines that findings may be like. Returns whether it looked to the end:
-    findings before a Ctrl-C count.
-    """
-    from harness.fuzzing import findings
-
-    folder, judge = Path(arguments.output), fuzzer.judge
-    try:
-        for new in fuzzer.findings():
-            finding = new._replace(engines=engines.like(new))
-            folder.mkdir(parents=True, exist_ok=True)
-            path = findings.write(folder, len(results) + 1, finding, judge, arguments.protocol)
-            results.append((finding, path))
-            print(_describe(finding, path), flush=True)
-            if len(results) == arguments.findings:
-                break
-    except KeyboardInterrupt:
-        return False
-    return True
-
-
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    count = whole(0, "a whole number, 0 for no limit")
     add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
     add("--assignment", metavar="A", help="the assignment that PROGRAM is for, by name or folder")
     add("--against", metavar="PROGRAM", action="append", default=[],
@@ -291,14 +283,13 @@ def _add_options(parser: CommandParser) -> None:
     add("--translate", metavar="FILE", default="",
         help="TOML table of words that PROGRAM uses for others (default: the"
         " assignment's)")  # fmt: skip
-    add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
+    add("--seconds", type=time_limit, default=_SECONDS, metavar="S",
         help="how long to search, in seconds (default: %(default)g; 0: no limit)")  # fmt: skip
-    add("--examples", type=count, default=0, metavar="N",
+    add("--examples", type=count_limit, default=0, metavar="N",
         help="number of conversations to draw (default: no limit)")  # fmt: skip
-    add("--findings", type=count, default=0, metavar="N",
+    add("--findings", type=count_limit, default=0, metavar="N",
         help="stop after N causes (default: no limit)")  # fmt: skip
-    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
-        help="random seed; it alone decides the draws (default: %(default)s)")  # fmt: skip
+    add_shared(add, "--seed")
     add("--output", default="fuzz-findings", metavar="DIR",
         help="folder for case files; created if it does not exist (default:"
         " %(default)s)")  # fmt: skip
@@ -337,7 +328,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
         shown = f"{finding.shown}/{finding.tried}"
         cause = "".join(f"  {one.name}" for one in (*finding.mistakes, *finding.engines)[:1])
         yield f"{finding.seconds:8.1f}{finding.setup:7}{shown:>7}  {path.name}{cause}"
-    budget, count = fuzzer.budget, len(_without_questions(findings))
+    budget, count = fuzzer.budget, sum(not one.is_question for one, _ in findings)
     yield (
         f"\n{number_of(count, 'finding')} in {budget.examples:,}"
         f" {plural(budget.examples, 'conversation')} with {budget.commands:,} commands,"
@@ -365,8 +356,8 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
 
 
 def _document(
-    arguments: argparse.Namespace, fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]
-) -> str:
+    given: argparse.Namespace, python: str, fuzzer: Fuzzer, found: list[tuple[FuzzFinding, Path]]
+) -> dict[str, object]:
     """Return what ``fuzz`` found as JSON.
 
     The document is an object with these members::
@@ -391,91 +382,44 @@ def _document(
           seconds, examples  when it was found
           question   whether all programs of --against answer as the engine does
     """
-    document = {
-        "schema": SCHEMA,
-        "version": VERSION,
-        "program": arguments.program,
-        "python": arguments.engine_python,
-        "assignment": arguments.assignment,
-        "against": arguments.against,
-        "seed": arguments.seed,
+    return {
+        "program": given.program,
+        "python": python,
+        "assignment": given.assignment,
+        "against": given.against,
+        "seed": given.seed,
         "examples": fuzzer.budget.examples,
         "commands": fuzzer.budget.commands,
         "seconds": round(fuzzer.budget.seconds, 3),
         "asked": fuzzer.asked,
-        "shortfall": "" if findings else fuzzer.shortfall,
+        "shortfall": "" if found else fuzzer.shortfall,
         "unconfirmed": fuzzer.unconfirmed,
         "slow": [one._asdict() | {"seconds": round(one.seconds, 3)} for one in fuzzer.slow],
-        "findings": [_entry(finding, path) for finding, path in findings],
+        "findings": [
+            {
+                "file": str(path),
+                "command": finding.difference.command,
+                "kind": finding.difference.kind,
+                "right": finding.difference.right,
+                "found": finding.difference.got,
+                "script": finding.script.commands,
+                "files": dict(finding.script.files),
+                "setup_commands": finding.setup,
+                "shown": finding.shown,
+                "tried": finding.tried,
+                "mistakes": [_name(one) for one in finding.mistakes],
+                "engines": [_name(one) for one in finding.engines],
+                "seconds": round(finding.seconds, 3),
+                "examples": finding.examples,
+                "question": finding.is_question,
+            }
+            for finding, path in found
+        ],
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _entry(finding: FuzzFinding, path: Path) -> dict[str, object]:
-    found = finding.difference
-    return {
-        "file": str(path),
-        "command": found.command,
-        "kind": found.kind,
-        "right": found.right,
-        "found": found.got,
-        "script": finding.script.commands,
-        "files": dict(finding.script.files),
-        "setup_commands": finding.setup,
-        "shown": finding.shown,
-        "tried": finding.tried,
-        "mistakes": [{"name": one.name, "sentence": one.sentence} for one in finding.mistakes],
-        "engines": [{"name": one.name, "sentence": one.sentence} for one in finding.engines],
-        "seconds": round(finding.seconds, 3),
-        "examples": finding.examples,
-        "question": finding.is_question,
-    }
+def _name(wrong: KnownWrong) -> dict[str, str]:
+    return {"name": wrong.name, "sentence": wrong.sentence}
 
 
 FUZZ = Command("fuzz", _PAGE, _add_options, _run)
-
-
-# --- The engines of a bank that go wrong as the fuzzed engine does: findings are tried on them ---
-
-
-class _KnownEngines:
-    """The wrong engines that somebody knows already."""
-
-    def __init__(self, engines: Sequence[WrongEngine], asker: EngineAsker, fuzzer: Fuzzer) -> None:
-        self._engines = engines
-        self._asker = asker
-        self._fuzzer = fuzzer
-
-    def like(self, finding: FuzzFinding) -> tuple[WrongEngine, ...]:
-        """Return the engines that answer the last command of a finding as wrongly."""
-        script, found = finding.script, []
-        for engine in self._engines:
-            folder = self._fuzzer.judge.folder
-            text = "\n".join(script.commands)
-            case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
-            lay_files(script, folder)
-            (result,) = self._asker.results([case], engine)
-            # What it answered until it broke; a new one may have gone on.
-            failure = next(iter(result.failures), None)
-            end = len(script.commands) if failure is None else failure.step or 0
-            replies = takewhile(lambda one: one is not None, result.replies[:end])
-            trace = Trace(script, tuple(one for one in replies if one), failure)
-            if self._fuzzer.shows(trace, finding.difference):
-                found.append(engine)
-        return tuple(found)
-
-
-@contextlib.contextmanager
-def _known_engines(
-    arguments: argparse.Namespace, assignment: Assignment | None, fuzzer: Fuzzer
-) -> Iterator[_KnownEngines]:
-    """Give the engines of the banks that the command line names, and those of the assignment."""
-    asker = EngineAsker(
-        fuzzer.judge.specification.commands, arguments.sandbox, protocol=arguments.protocol
-    )
-    with (
-        wrong_engines(arguments, assignment)
-        if assignment
-        else contextlib.nullcontext(()) as engines
-    ):
-        yield _KnownEngines(engines, asker, fuzzer)

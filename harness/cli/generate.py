@@ -1,9 +1,9 @@
 """``gtp-harness generate``: case files from game records, or from nothing."""
 
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,18 +11,11 @@ from harness import file_system, find_assignment, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks.banks import EngineAsker, EngineBench
 from harness.cli import bank
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command, whole
-from harness.declared.declaration import Declaration
+from harness.cli.commandline import Command, refusal, whole
 from harness.errors import ExitCode, UsageError
-from harness.generating import (
-    drafts,
-    record_reading,
-    scene_production,
-    scene_text,
-    test_production,
-)
+from harness.generating import drafts, record_reading, scene_text, test_production
 from harness.generating.record_reading import Choices, Harvest, HarvestOptions
+from harness.generating.scene_production import produce as produce_scenes
 from harness.processes import processors
 from harness.reading import casefile, conversion
 from harness.reading.suite import expand
@@ -88,7 +81,7 @@ def _run(arguments: Namespace) -> int:
     half = arguments.half or ("private" if arguments.secret else "public")
     arguments.is_private = _HALVES[half]
     if assignment.declaration and not assignment.declaration.extends:
-        return _generate_declared(arguments, assignment, assignment.declaration, chosen)
+        return _generate_declared(arguments, assignment, chosen)
     return _generate(arguments, assignment, chosen)
 
 
@@ -129,7 +122,14 @@ def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) ->
     options = HarvestOptions(
         own.kind, choices, moves, sizes, arguments.is_private, strict=arguments.strict
     )
-    with _progress() as show, _bench(arguments, assignment, own) as bench:
+    with (
+        _progress() as show,
+        TemporaryDirectory(prefix="gtp-harness-") as room,
+        _open_bench(arguments, assignment, own, Path(room))
+        if bank.are_known(arguments, assignment)
+        else nullcontext() as bench,
+    ):
+        Path(room).chmod(0o755)  # an engine in a sandbox is another user
         request, harvest = request._replace(bench=bench), Harvest.empty()
         if arguments.games:
             found = record_reading.records(arguments.games)
@@ -140,7 +140,7 @@ def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) ->
                 arguments.jobs or processors(),
                 lambda done, games: show(completed=done, description=f"{games} games"),
             )
-        produced = scene_production.produce(
+        produced = produce_scenes(
             request, harvest, lambda what: show(total=None, completed=0, description=what)
         )
     if not produced.scenes:
@@ -161,37 +161,22 @@ def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) ->
 
 
 @contextmanager
-def _bench(
-    arguments: Namespace, assignment: Assignment, specification: Specification
-) -> Iterator[EngineBench | None]:
-    """Give the wrong engines that are named; None if there are none."""
-    if not bank.are_known(arguments, assignment):
-        yield None
-        return
-    with (
-        TemporaryDirectory(prefix="gtp-harness-") as room,
-        bank.wrong_engines(arguments, assignment) as engines,
-    ):
-        Path(room).chmod(0o755)  # an engine in a sandbox is another user
-        yield EngineBench(
-            engines, specification, Path(room), _asker(arguments, assignment, specification)
-        )
-
-
-def _asker(
-    arguments: Namespace, assignment: Assignment, specification: Specification
-) -> EngineAsker:
-    return EngineAsker(
-        specification.commands, arguments.sandbox, protocol=assignment.protocol, strict=False
-    )
+def _open_bench(
+    arguments: Namespace, assignment: Assignment, own: Specification, folder: Path
+) -> Iterator[EngineBench]:
+    """Give the wrong engines that are named; ``folder``: where the files lie that tests name."""
+    sandbox, protocol = arguments.sandbox, assignment.protocol
+    asker = EngineAsker(own.commands, sandbox, protocol=protocol, strict=False)
+    with bank.wrong_engines(arguments, assignment) as engines:
+        yield EngineBench(engines, own, folder, asker)
 
 
 # --- a declared game: from play, game records and given positions --------------------------------
 
 
-def _generate_declared(
-    arguments: Namespace, assignment: Assignment, declaration: Declaration, choices: Choices
-) -> ExitCode:
+def _generate_declared(arguments: Namespace, assignment: Assignment, choices: Choices) -> ExitCode:
+    declaration = assignment.declaration
+    assert declaration
     own, place = specification_of(assignment), assignment.place
     if arguments.sizes is not None:  # those boards alone
         game = declaration.game
@@ -210,8 +195,7 @@ def _generate_declared(
     refusals = not arguments.output.endswith(_ANSWERS)
     drafter = drafts.Drafter(own, declaration, place, positions, refusals=refusals)
     is_chosen_for = arguments.kill or bank.are_known_wrong(arguments, assignment)
-    with _progress() as show, bank.wrong_engines(arguments, assignment) as engines:
-        bench = EngineBench(engines, own, place, _asker(arguments, assignment, own))
+    with _progress() as show, _open_bench(arguments, assignment, own, place) as bench:
         request = test_production.TestRequest(
             choices,
             arguments.tests or (_MANY if is_chosen_for else _FEW),
@@ -260,7 +244,7 @@ def _progress() -> Iterator[Callable[..., None]]:
         yield lambda **changes: live.update(task, **changes)
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
     add("--assignment", metavar="A", help="the assignment, by name or folder")
@@ -274,7 +258,7 @@ def _add_options(parser: CommandParser) -> None:
     add("--strict", action="store_true",
         help="use a game only as far as SGF and the rules of the game allow, and no other spelling"
         " of sizes and points than SGF's")  # fmt: skip
-    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+    add("--seed", type=whole(0), default=0, metavar="N",
         help="random seed (default: %(default)s)")  # fmt: skip
     add("--secret", metavar="PLACE",
         help="make private cases with this secret: a file, or env:NAME")  # fmt: skip
@@ -296,7 +280,7 @@ def _add_options(parser: CommandParser) -> None:
 def _sizes(text: str) -> range:
     first, _, last = text.partition("-")
     if not (first.isdecimal() and (last or first).isdecimal()):
-        raise ArgumentTypeError(f"found {text!r}, expected such as 9 or 5-9")
+        raise refusal(text, "such as 9 or 5-9")
     return range(int(first), int(last or first) + 1)
 
 

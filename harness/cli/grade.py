@@ -5,8 +5,8 @@ import datetime
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,31 +14,32 @@ from harness import file_system, find_assignment, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
-from harness.cli.commandline import Command, number, whole
-from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.commandline import Command, add_shared, number, refusal, whole
+from harness.cli.console import paint_for
+from harness.cluster.dispatcher import Dispatcher
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.fuzzing import require_hypothesis
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade, tournament
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
 from harness.grading.attempts.grading_progress import GradingProgress
-from harness.grading.attempts.orders import OtherMachines
+from harness.grading.attempts.orders import OtherMachines, SetAside
 from harness.grading.auditing import audit
 from harness.grading.exports import exporters, summary
-from harness.grading.exports.exporters import Downloaded, Sheets
+from harness.grading.exports.exporters import Downloaded
 from harness.grading.exports.sheet import ColumnError
 from harness.grading.grade import GradingOutcome
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.marks.findings import concerns
-from harness.grading.records import ClassResult
 from harness.match.standings import Standings, lines
 from harness.processes import processors
-from harness.report.paint import Paint
 from harness.signals import ending_on_signals
 from harness.text import escape_controls, number_of
 
+_LATE = ("deadline", "refused_after", "deduction", "grace_minutes")  # terms of the assignment
 TOURNAMENTS = ("round-robin", "swiss")
+_DOWNLOADS = [one.download for one in exporters.EXPORTS if one.download]  # to be filled in
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 _PAGE = """\
@@ -86,7 +87,6 @@ def _run(arguments: argparse.Namespace) -> int:
         GRADE.refuse("--marks-only runs nothing, but a tournament runs engines")
     if arguments.audit and arguments.marks_only:
         GRADE.refuse("--marks-only runs nothing, but --audit runs engines: give only one of them")
-    never_fail_to_encode()
     assignment = find_assignment(arguments.assignment)
     if not (arguments.marks_only or arguments.scheduler):
         needs.require(assignment)
@@ -98,29 +98,32 @@ def _run(arguments: argparse.Namespace) -> int:
         return _Command(arguments, assignment).run()
 
 
+@contextmanager
+def _telling_kept(kept: str) -> Iterator[None]:
+    """Say after a Ctrl-C what is kept of what was done until then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"{kept}; the same command continues.", file=sys.stderr)
+        raise
+
+
 class _Command:
     """One call of the command: what is read and tried before anything is run."""
 
     def __init__(self, arguments: argparse.Namespace, assignment: Assignment) -> None:
         self._arguments = arguments
-        self._paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+        self._paint = paint_for(arguments)
         key = Path(arguments.key) if arguments.key else None
         private = (path for path in arguments.private if not path.startswith("@"))
-        for path in filter(
-            None,
-            (arguments.source, arguments.groups, arguments.overlay, key and key.parent, *private),
-        ):
-            if not Path(path).exists():
+        inputs = (arguments.source, arguments.groups, arguments.overlay, key and key.parent)
+        for path in (*inputs, *private):
+            if path and not Path(path).exists():
                 raise UsageError(f"there is no {path}")
         if arguments.unsafe_no_sandbox and arguments.sandbox != "auto":
             raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
-        said = {
-            "deadline": arguments.deadline,
-            "refused_after": arguments.refused_after,
-            "deduction": arguments.deduction,
-            "grace_minutes": arguments.grace,
-        }
-        late = {key: value for key, value in said.items() if value is not None}
+        late = {name: getattr(arguments, name) for name in _LATE}
+        late = {name: value for name, value in late.items() if value is not None}
         self._options = GradeOptions(
             assignment=assignment._replace(late=assignment.late._replace(**late)),
             source=Path(arguments.source) if arguments.source else None,
@@ -138,14 +141,18 @@ class _Command:
             go_on=arguments.go_on,
             set_aside=Path(arguments.output) / SET_ASIDE,
         )
-        self._sheets = _sheets(arguments)
+        asked = [
+            (one.name, *(getattr(arguments, name) for name in one.attributes))
+            for one in _DOWNLOADS
+        ]
+        self._sheets = {name: Downloaded(Path(path), names) for name, path, names in asked if path}
         self._ledger = places.of(arguments.ledger or self._options.output / LEDGER, key)
         beside = self._ledger.path.parent if isinstance(self._ledger, places.LedgerFile) else None
         self._originals = (beside or self._options.output) / ORIGINALS
 
     def run(self) -> int:
         """Grade, write what is wanted, say the result, and return the exit status."""
-        for one in (one.download for one in exporters.EXPORTS if one.download):
+        for one in _DOWNLOADS:
             own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
             try:
                 exporters.check(own, self._options.assignment.title)
@@ -163,7 +170,7 @@ class _Command:
         outcome = self._add_audits(outcome, plan)
         if self._arguments.audit:  # after the marks are written
             exporters.write(outcome.result, output, self._sheets)
-            for broke in self._audit(outcome.result, plan, store):
+            for broke in self._audit(outcome, plan, store):
                 self._warn(broke)
             outcome = self._add_audits(outcome, plan)
         notes: list[str] = []
@@ -172,10 +179,10 @@ class _Command:
         if self._arguments.tournament:
             files += (self._hold_tournament(plan, store),)
         self._say(outcome)
-        for path in exporters.find_stale(output, files):
-            notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
-            print(self._paint("warn", escape_controls(note)))
+            self._warn(note)
+        for path in exporters.find_stale(output, files):
+            self._warn(f"{path} was not rewritten: it has the marks of an earlier grading.")
         names = [path.relative_to(output).parts for path in files]
         single = [parts[0] for parts in names if len(parts) == 1]
         folders = Counter(parts[0] for parts in names if len(parts) > 1)
@@ -194,26 +201,24 @@ class _Command:
         found = audit.load_known(self._options.output / audit.FOLDER, builds)
         return outcome._replace(result=outcome.result._replace(audits=found))
 
-    def _audit(self, result: ClassResult, plan: GradingPlan, store: places.Store) -> list[str]:
+    def _audit(self, outcome: GradingOutcome, plan: GradingPlan, store: places.Store) -> list[str]:
         """Look for wrong answers of those with nearly full marks, for some seconds each.
 
         Returns a sentence for each submission in which the harness failed.
         """
         options = self._options
-        keys = set(audit.nearly_full(result.graded, options.assignment))
+        keys = set(audit.nearly_full(outcome.result.graded, options.assignment))
         context = grade.grading_context(options, plan)
         units = [one for one in grade.units(context, plan, store) if one.submission.key in keys]
         own = audit.Audit(context, self._arguments.audit, options.output / audit.FOLDER)
         left = own.list_pending(units)
         found = number_of(len(units), "submission")
         print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
-        try:
-            with audit.AuditProgress(len(left)) as progress:
-                return own.run(left, progress)
-        except KeyboardInterrupt:
-            print("The marks and the audit's results are kept; the same command continues.",
-                  file=sys.stderr)  # fmt: skip
-            raise
+        with (
+            _telling_kept("The marks and the audit's results are kept"),
+            audit.AuditProgress(len(left)) as progress,
+        ):
+            return own.run(left, progress)
 
     def _hold_tournament(self, plan: GradingPlan, store: places.Store) -> Path:
         """Let the submissions play each other; return the table that was written."""
@@ -224,12 +229,8 @@ class _Command:
         file_system.make(output, mode=0o700)
         context = grade.grading_context(self._options, plan)
         units = grade.units(context, plan, store)
-        try:
-            with ending_on_signals():
-                held = tournament.hold_tournament(context, plan.submissions, units, chosen, output)
-        except KeyboardInterrupt:
-            print("The marks and the games are kept; the same command continues.", file=sys.stderr)
-            raise
+        with _telling_kept("The marks and the games are kept"), ending_on_signals():
+            held = tournament.hold_tournament(context, plan.submissions, units, chosen, output)
         print("\nTournament")
         for line in lines(Standings(held)):
             print(escape_controls(line))
@@ -261,14 +262,13 @@ class _Command:
                   f" {left} of {number_of(len(plan.attempts), 'attempt')} to be run")  # fmt: skip
             distant: AbstractContextManager[OtherMachines | None] = nullcontext()
             try:
-                if self._arguments.scheduler:
-                    own = cluster.dispatcher(self._arguments, self._warn, options.output)
-                    distant = closing(own)
-                with distant as machines, GradingProgress(left) as progress:
-                    grade.run(options, ledger, plan, store, progress, other_machines=machines)
-            except KeyboardInterrupt:
-                print("Results are kept; the same command continues.", file=sys.stderr)
-                raise
+                with _telling_kept("Results are kept"):
+                    if self._arguments.scheduler:
+                        found = cluster.connector_settings(self._arguments)
+                        book = SetAside(options.output / SET_ASIDE)
+                        distant = closing(Dispatcher(found, self._warn, book=book))
+                    with distant as machines, GradingProgress(left) as progress:
+                        grade.run(options, ledger, plan, store, progress, other_machines=machines)
             except SandboxError as error:
                 raise SandboxError(
                     f"{error}. Submissions run in a sandbox; --unsafe-no-sandbox runs them with"
@@ -303,15 +303,6 @@ class _Command:
 # --- the command line --------------------------------------------------------------------------
 
 
-def _sheets(arguments: argparse.Namespace) -> Sheets:
-    asked = [
-        (one.download.name, *(getattr(arguments, name) for name in one.download.attributes))
-        for one in exporters.EXPORTS
-        if one.download
-    ]
-    return {name: Downloaded(Path(path), columns) for name, path, columns in asked if path}
-
-
 def _names(metavar: str) -> Callable[[str], tuple[str, ...]]:
     """Return the reader of as many names as there are in a metavar, with commas between them."""
     count = len(metavar.split(","))
@@ -319,65 +310,56 @@ def _names(metavar: str) -> Callable[[str], tuple[str, ...]]:
     def read(text: str) -> tuple[str, ...]:
         names = tuple(name.strip() for name in text.split(",")) if count > 1 else (text,)
         if len(names) != count:
-            message = f"found {text!r}, expected {_NUMBERS[count]} names with commas between them"
-            raise argparse.ArgumentTypeError(message)
+            raise refusal(text, f"{_NUMBERS[count]} names with commas between them")
         return names
 
     return read
 
 
 def _moment(text: str) -> datetime.datetime:
-    try:
+    with suppress(ValueError):
         moment = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is not None:
-        message = f"found {text!r}, expected a local time such as 2018-01-29T23:55"
-        raise argparse.ArgumentTypeError(message)
-    return moment
+        if moment.tzinfo is None:
+            return moment
+    raise refusal(text, "a local time such as 2018-01-29T23:55")
 
 
 def _fraction(most: float, expected: str) -> Callable[[str], Fraction]:
     """Return a reader of exact numbers from 0 to ``most``."""
 
     def read(text: str) -> Fraction:
-        try:
-            value = Fraction(text)
-        except (ValueError, ZeroDivisionError):
-            value = Fraction(-1)
-        if not 0 <= value <= most:
-            raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
-        return value
+        with suppress(ValueError, ZeroDivisionError):
+            if 0 <= (value := Fraction(text)) <= most:
+                return value
+        raise refusal(text, expected)
 
     return read
 
 
-def _add_options(parser: arguments.CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     add = parser.add_argument_group("what to grade").add_argument
     arguments.add_assignment(add)
-    arguments.add_private(add)
-    add("--overlay", metavar="DIR", help="the course folder, such as util")
+    add_shared(add, "--private", "--public-only", "--overlay")
     add("--groups", metavar="FILE", help="CSV with the groups and their members")
     add("--deadline", type=_moment, metavar="TIME",
         help="deadline in local time, such as 2018-01-29T23:55")  # fmt: skip
     add("--refused-after", type=_moment, metavar="TIME",
         help="refuse submissions after this local time")  # fmt: skip
-    add("--grace", type=whole(0, "minutes"), metavar="MINUTES",
+    add("--grace", type=whole(0, "minutes"), dest="grace_minutes", metavar="MINUTES",
         help="grace period after --deadline and --refused-after")  # fmt: skip
     add("--deduction", type=_fraction(100, "a percentage from 0 to 100"), metavar="PERCENT",
         help="late penalty in percent of the points earned")  # fmt: skip
     add = parser.add_argument_group("how to run it").add_argument
-    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=whole(1), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
     add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
         help="most minutes for all case files of a submission (default: %(default)g)")  # fmt: skip
-    arguments.add_sandbox(add)
+    add_shared(add, "--sandbox")
     add("--python", metavar="PATH", default="",
         help="Python that runs the engines, instead of the assignment's environment or the"
         " system's")  # fmt: skip
-    arguments.add_unsafe(add)
-    arguments.add_cluster(add)
+    add_shared(add, "--unsafe-no-sandbox", "--scheduler", "--tls", "--bytes-at")
     add("--no-images", action="store_true",
         help="do not run variants of the public tests (turned, mirrored and so on)")  # fmt: skip
     add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",
@@ -387,7 +369,7 @@ def _add_options(parser: arguments.CommandParser) -> None:
     add("--tournament", choices=TOURNAMENTS, default="",
         help="after the marks, let the submissions play each other: everybody everybody, or those"
         " with as many points; marks do not change")  # fmt: skip
-    add("--tournament-size", type=whole(2, "a whole number from 2", 25), default=0, metavar="N",
+    add("--tournament-size", type=whole(2, most=25), default=0, metavar="N",
         help="lines of the tournament's board (default: 9; a declared game: its"
         " largest)")  # fmt: skip
     points = _fraction(math.inf, "points, such as 3 or 2.5")
@@ -398,7 +380,7 @@ def _add_options(parser: arguments.CommandParser) -> None:
         help="grade even if the first submissions all fail to start for the same"
         " reason")  # fmt: skip
     add = parser.add_argument_group("what to write").add_argument
-    for one in (one.download for one in exporters.EXPORTS if one.download):
+    for one in _DOWNLOADS:
         add(f"--{one.name}", metavar="FILE", help=one.what)
         add(f"--{one.columns}", type=_names(one.metavar), default=(), metavar=one.metavar,
             help=one.which)  # fmt: skip
@@ -410,7 +392,7 @@ def _add_options(parser: arguments.CommandParser) -> None:
     add("--key", metavar="FILE",
         help="file with the key that signs the ledger (default: beside it; for a server's, in"
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--no-color")
     arguments.add_help(add)
     add = parser.add_argument_group("marks that were given before").add_argument
     add("--regrade", action="store_true",

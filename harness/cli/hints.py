@@ -32,10 +32,8 @@ def refuse_swapped(program: str, tests: Sequence[str]) -> None:
     """Raise the error of a PROGRAM that is a folder, a suite or a case file."""
     engines = [word for word in tests if not is_case_like(word)]
     cases = [program, *(word for word in tests if is_case_like(word))]
-    told = f": gtp-harness run {shlex.join([*engines, *cases])}" if len(engines) == 1 else ""
-    raise UsageError(
-        f"found {program!r} as PROGRAM, expected an engine; PROGRAM comes first{told}"
-    )
+    how = f": gtp-harness run {shlex.join([*engines, *cases])}" if len(engines) == 1 else ""
+    raise UsageError(f"found {program!r} as PROGRAM, expected an engine; PROGRAM comes first{how}")
 
 
 def refuse_unquoted(program: str, tests: Sequence[str]) -> None:

@@ -1,13 +1,11 @@
 """``gtp-harness history``: what the runs of one ``--history`` file tell together."""
 
 import argparse
-import sys
 
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command, whole
-from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.commandline import Command, add_shared, whole
+from harness.cli.console import paint_for
 from harness.errors import ExitCode, UsageError
-from harness.history import history_file
+from harness.history import history_file, text
 from harness.history.trends import trends
 from harness.report import report_files
 from harness.text import encode_without_surrogates
@@ -50,11 +48,9 @@ Examples:
 def _run(arguments: argparse.Namespace) -> int:
     if not arguments.file:
         HISTORY.refuse("give FILE")
-    if arguments.json:
-        report_files.try_to_write(arguments.json)
+    report_files.try_to_write(arguments.json)
     if arguments.output:
         report_files.try_to_write_into(arguments.output)
-    never_fail_to_encode()
     version, runs = history_file.read(arguments.file)
     if arguments.program and all(run.program != arguments.program for run in runs):
         known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"
@@ -66,20 +62,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
         pages.write(arguments.output, found)
     if arguments.json:
-        from harness.history.text import document
-
-        report_files.write(arguments.json, [document(found)], encode_without_surrogates)
+        report_files.write(arguments.json, [text.document(found)], encode_without_surrogates)
     if arguments.json not in report_files.STDOUT:
-        from harness.history import text
-        from harness.report.paint import Paint
-
-        paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-        for line in text.lines(found, paint, unicode=not arguments.ascii):
+        for line in text.lines(found, paint_for(arguments), unicode=not arguments.ascii):
             print(line)
     return ExitCode.OK
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--output", metavar="DIR", help="write pages: index.html, each file's tests and runs")
@@ -87,10 +77,10 @@ def _add_options(parser: CommandParser) -> None:
     add("--program", metavar="PROGRAM",
         help="show the runs of this program, as typed (default: that of the last"
         " run)")  # fmt: skip
-    add("--last", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--last", type=whole(1), default=0, metavar="N",
         help="use only the last N runs in FILE (default: all)")  # fmt: skip
     add("--ascii", action="store_true", help="draw with ASCII characters")
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--no-color")
 
 
 HISTORY = Command("history", _PAGE, _add_options, _run)

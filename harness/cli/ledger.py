@@ -4,9 +4,7 @@ import argparse
 from pathlib import Path
 
 from harness import file_system
-from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
-from harness.cli.console import never_fail_to_encode
 from harness.errors import ExitCode
 from harness.grading.ledger import places, salvage
 from harness.text import at_most, escape_controls, plural
@@ -47,7 +45,6 @@ def _run(arguments: argparse.Namespace) -> int:
         LEDGER.refuse("give -o NEW with salvage, and only there")
     if arguments.unchecked and arguments.action != "salvage":
         LEDGER.refuse("--unchecked goes with salvage")
-    never_fail_to_encode()
     key = Path(arguments.key) if arguments.key else None
     if arguments.action == "check":
         facts, wrong = salvage.check(arguments.ledger, key)
@@ -80,7 +77,7 @@ def _list(texts: list[str]) -> None:
         print(escape_controls(f"  {text}"))
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("check", "salvage"), help=argparse.SUPPRESS)
     parser.add_argument("ledger", nargs="?", metavar="LEDGER", help=argparse.SUPPRESS)
     add = parser.add_argument

@@ -8,7 +8,6 @@ import platform
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 from harness import platforms
 from harness.cli import arguments
@@ -19,9 +18,6 @@ from harness.sandbox import cgroup, landlock, levels, watch
 from harness.sandbox.redteam import attack_report, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.text import number_of
-
-if TYPE_CHECKING:  # `doctor` runs on any Python, without pexpect
-    from harness.assignments.assignment import Assignment
 
 _DOCTOR_PAGE = """\
 usage: gtp-harness doctor [OPTION…]
@@ -53,14 +49,25 @@ def _run_doctor(arguments: argparse.Namespace) -> int:
     attacked = [level for level in asked if level in working or arguments.level]
     attacks = _attack(attacked) if arguments.attack else {}
     if arguments.json:
-        print(json.dumps(_as_json(facts, found, attacks), indent=2))
+        document = {
+            "schema": "gtp-harness doctor",
+            "version": 1,
+            "machine": facts,
+            "levels": [
+                {"level": level, "works": not why, "why_not": why or None}
+                for level, why in found.items()
+            ],
+            "left_out": attack_report.describe_left_out(ROSTER) if attacks else [],
+            "attacks": [attack_report.as_json(one) for ones in attacks.values() for one in ones],
+        }
+        print(json.dumps(document, indent=2))
     elif attacks:
         print("\n".join(attack_report.text(attacks, ROSTER)))
     good = all(attack_report.is_held(one) for found in attacks.values() for one in found)
     return ExitCode.OK if working and good else ExitCode.FAILED
 
 
-def _add_doctor_options(parser: arguments.CommandParser) -> None:
+def _add_doctor_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--attack", action="store_true", help="send the red team")
     add("--level", type=int, choices=(3, 2, 1), help="attack only this level")
@@ -173,24 +180,6 @@ def _show_progress(done: int, total: int) -> None:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def _as_json(
-    facts: dict[str, str], problems: dict[int, str], attacks: dict[int, list[referee.AttackResult]]
-) -> dict[str, object]:
-    return {
-        "schema": "gtp-harness doctor",
-        "version": 1,
-        "machine": facts,
-        "levels": [
-            {"level": level, "works": not why, "why_not": why or None}
-            for level, why in problems.items()
-        ],
-        "left_out": attack_report.describe_left_out(ROSTER) if attacks else [],
-        "attacks": [
-            attack_report.as_json(one) for findings in attacks.values() for one in findings
-        ],
-    }
-
-
 DOCTOR = Command("doctor", _DOCTOR_PAGE, _add_doctor_options, _run_doctor)
 
 
@@ -235,16 +224,16 @@ def _run_env(arguments: argparse.Namespace) -> int:
             print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
         print(f"{number_of(len(found), 'environment')} in {environment_cache.root()}")
     else:
-        from harness import find_assignment
-
-        _build_environment(find_assignment(arguments.assignment))
+        _build_environment(arguments.assignment)
     return ExitCode.OK
 
 
-def _build_environment(assignment: "Assignment") -> None:
+def _build_environment(name: str) -> None:
     """Build the environment of an assignment, if it is not there, and say what it has."""
+    from harness import find_assignment
     from harness.assignments import needs
 
+    assignment = find_assignment(name)
     if not assignment.starts_python:
         print(f"{assignment.key}: its command starts no Python")
     elif choice := needs.find_declared_environment(assignment):
@@ -253,8 +242,8 @@ def _build_environment(assignment: "Assignment") -> None:
         made = needs.build_environment(assignment, choice)
         found = interpreters.inspect_python(made.program)
         print(f"{made.folder}\nPython {found.version}")
-        for name, version in found.packages:
-            print(f"{name}=={version}")
+        for package, version in found.packages:
+            print(f"{package}=={version}")
     else:
         with needs.with_python(assignment) as chosen:
             assert chosen.python
@@ -262,7 +251,7 @@ def _build_environment(assignment: "Assignment") -> None:
             print(f"{assignment.key} declares no environment; its engines get {own}")
 
 
-def _add_env_options(parser: arguments.CommandParser) -> None:
+def _add_env_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     arguments.add_assignment(add)
     add("--list", action="store_true", help="list the environments that are built")

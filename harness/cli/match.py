@@ -4,13 +4,13 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from itertools import takewhile
 from pathlib import Path
 
 from harness.cli import engine_options, run
-from harness.cli.arguments import CommandParser, add_help
-from harness.cli.commandline import Command, whole
-from harness.cli.console import never_fail_to_encode
+from harness.cli.arguments import add_help
+from harness.cli.commandline import Command, refusal, whole
 from harness.engine.launch import as_typed, split_program
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.match.game import Arbiter
@@ -84,7 +84,6 @@ REPORTERS = (
 def _run(arguments: argparse.Namespace) -> int:
     if len(arguments.arguments) < 2:
         MATCH.refuse("give two engines or more")
-    never_fail_to_encode()
     places = run.report_places(arguments, REPORTERS, {})
     players = _players(arguments.arguments)
     names, sprt, baseline = [player.name for player in players], arguments.sprt, None
@@ -97,13 +96,12 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--sprt: found {len(names)} engines, expected two")
     rules, declared = _rules(arguments)
     match = Match(players, rules, options=_options(arguments, players), place=str(Path.cwd()))
-    is_shown = sys.stderr.isatty()
 
     def tell(game: Game, games: Mapping[int, Game]) -> None:
         line = game_line(game, match)
         if arguments.verbose:
             print(line, file=sys.stderr, flush=True)
-        elif is_shown:
+        elif sys.stderr.isatty():
             print(f"\r\x1b[K{len(games)} games; {line}"[:120], end="", file=sys.stderr, flush=True)
 
     with closing(Arbiter(match, declared)) as arbiter:
@@ -113,7 +111,15 @@ def _run(arguments: argparse.Namespace) -> int:
         usual = _MOST_BY_TEST if sprt else _GAMES.get(arguments.format, _USUAL)
         games = arguments.games or usual
         schedule = Schedule(arguments.format, len(players), games, len(openings), arguments.rounds)
-        with closing(Journal(arguments.journal, _about(arguments, match, schedule))) as journal:
+        about = {  # what makes games those of one match; their number may grow
+            "players": [[player.name, player.command] for player in match.players],
+            "rules": match.rules._asdict(),
+            "openings": [one._asdict() for one in match.openings],
+            "format": [schedule.format, schedule.games if schedule.format == SWISS else 0],
+            "limits": match.options.limits._asdict(),
+            "sandbox": arguments.sandbox,
+        }
+        with closing(Journal(arguments.journal, about)) as journal:
             tournament = Tournament(arbiter, schedule, journal, sprt, tell, baseline)
             status = ExitCode.OK
             try:
@@ -145,18 +151,12 @@ def _report(standings: Standings, places: Mapping[Reporter, str]) -> ExitCode:
 
 def _sprt(text: str) -> Sprt:
     """Read ``elo0=0 elo1=10 alpha=0.05 beta=0.05``; what is left out is as it is here."""
-    try:
-        said = {key: float(value) for key, value in _OF_TEST.findall(text)}
-    except ValueError:
-        said = {"elo0": 1.0, "elo1": 0.0}
-    found = Sprt()._replace(**said)
-    is_sound = found.elo0 < found.elo1 and 0 < found.alpha < 0.5 and 0 < found.beta < 0.5
-    if not is_sound or _OF_TEST.sub("", text).strip():
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, expected such as elo0=0 elo1=10 alpha=0.05 beta=0.05, with elo0"
-            " below elo1"
-        )
-    return found
+    with suppress(ValueError):
+        found = Sprt()._replace(**{key: float(value) for key, value in _OF_TEST.findall(text)})
+        is_sound = found.elo0 < found.elo1 and 0 < found.alpha < 0.5 and 0 < found.beta < 0.5
+        if is_sound and not _OF_TEST.sub("", text).strip():
+            return found
+    raise refusal(text, "such as elo0=0 elo1=10 alpha=0.05 beta=0.05, with elo0 below elo1")
 
 
 def _players(engines: Sequence[str]) -> tuple[Player, ...]:
@@ -238,19 +238,6 @@ def _options(arguments: argparse.Namespace, players: Sequence[Player]) -> Option
     )
 
 
-def _about(arguments: argparse.Namespace, match: Match, schedule: Schedule) -> dict[str, object]:
-    """Return what makes games those of one match; their number may grow."""
-    games = schedule.games if schedule.format == SWISS else 0
-    return {
-        "players": [[player.name, player.command] for player in match.players],
-        "rules": match.rules._asdict(),
-        "openings": [one._asdict() for one in match.openings],
-        "format": [schedule.format, games],
-        "limits": match.options.limits._asdict(),
-        "sandbox": arguments.sandbox,
-    }
-
-
 # --- the command line --------------------------------------------------------------------------
 
 
@@ -259,7 +246,7 @@ def _size(text: str) -> tuple[int, int]:
     sides = re.fullmatch(r"(\d{1,2})(?:x(\d{1,2}))?", text)
     found = (int(sides[1]), int(sides[2] or sides[1])) if sides else (0, 0)
     if not all(1 <= side <= 25 for side in found):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a size such as 9 or 7x9")
+        raise refusal(text, "a size such as 9 or 7x9")
     return found
 
 
@@ -267,9 +254,10 @@ def _time(text: str) -> TimeControl:
     """Read ``300`` or ``60+10/5``: seconds for the game, then seconds for so many moves."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?)/(\d+))?", text)
     if not found or not (float(found[1]) or int(found[3] or 0)):
-        raise argparse.ArgumentTypeError(
-            f"found {text!r}, expected seconds for a game, such as 300, or for the game and then"
-            " for so many moves, such as 60+10/5 or 0+5/1"
+        raise refusal(
+            text,
+            "seconds for a game, such as 300, or for the game and then for so many moves, such as"
+            " 60+10/5 or 0+5/1",
         )
     return TimeControl(float(found[1]), float(found[2] or 0), int(found[3] or 0))
 
@@ -282,10 +270,10 @@ def _komi(text: str) -> str:
     return text
 
 
-_COUNT, _FROM_0 = whole(1, "a whole number from 1"), whole(0, "a whole number")
+_COUNT, _FROM_0 = whole(1), whole(0)
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arguments", nargs="*", metavar="PROGRAM", help=argparse.SUPPRESS)
     add = parser.add_argument_group("the game").add_argument
     add("--game", default=GO, metavar="NAME",
@@ -349,11 +337,9 @@ class _MatchCommand(Command):
     def main(self, words: list[str]) -> int:
         if "--sprt" in words:
             place = words.index("--sprt")
-            end = place + 1
-            while end < len(words) and _OF_TEST.fullmatch(words[end]):
-                end += 1
-            value = " ".join(words[place + 1 : end])
-            words = [*words[:place], f"--sprt={value}", *words[end:]]
+            given = list(takewhile(_OF_TEST.fullmatch, words[place + 1 :]))
+            rest = words[place + 1 + len(given) :]
+            words = [*words[:place], f"--sprt={' '.join(given)}", *rest]
         return super().main(words)
 
 

@@ -1,7 +1,6 @@
 """``gtp-harness new`` and ``calibrate``: an assignment of one's own, drafted and tried out."""
 
 import argparse
-import json
 import os
 import shlex
 import shutil
@@ -9,14 +8,12 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from harness import file_system, find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import FILE, Assignment
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command, number, whole
-from harness.cli.console import colors, never_fail_to_encode
+from harness.cli.commandline import Command, add_shared, count_limit, time_limit
+from harness.cli.console import colors, paint_for
 from harness.declared import declaration as declarations
 from harness.declared import proposal
 from harness.declared.evidence import gather
@@ -33,10 +30,9 @@ from harness.reading import casefile, suite
 from harness.records import ANSWERS_FILE, CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import encode_without_surrogates, number_of, one_line
+from harness.text import number_of, one_line
 from oracle.command_properties import STANDARD
 
-SCHEMA, VERSION = "gtp-harness/calibrate", 1
 _SECONDS, _CONVERSATIONS = 20.0, 200
 _WRAP = 88
 
@@ -75,30 +71,22 @@ Examples:
 def _calibrate(arguments: argparse.Namespace) -> int:
     if not arguments.assignment:
         CALIBRATE.refuse("give ASSIGNMENT")
+    report_files.try_to_write(arguments.json)
+    seen, told, beyond = try_declaration(find_assignment(arguments.assignment), arguments)
+    print("\n".join(lines(seen, told, beyond, paint_for(arguments))))
     if arguments.json:
-        report_files.try_to_write(arguments.json)
-    never_fail_to_encode()
-    assignment = find_assignment(arguments.assignment)
-    trial = try_declaration(assignment, arguments)
-    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-    print("\n".join(lines(trial, paint)))
-    if arguments.json:
-        report_files.write(arguments.json, [_document(trial)], encode_without_surrogates)
-    return ExitCode.FAILED if trial.notes else ExitCode.OK
+        document = _document(seen, told, beyond)
+        report_files.write_json(arguments.json, "gtp-harness/calibrate", document)
+    return ExitCode.FAILED if told else ExitCode.OK
 
 
-class TriedDeclaration(NamedTuple):
-    """A declaration after it was tried."""
-
-    observation: Observations
-    notes: list[Note]
-    bounds: list[str]  # what cases cannot ask, in sentences
-
-
-def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> TriedDeclaration:
+def try_declaration(
+    assignment: Assignment, arguments: argparse.Namespace
+) -> tuple[Observations, list[Note], list[str]]:
     """Try the declaration of an assignment as the command line says.
 
-    Its reference is asked about all, also where it extends another.
+    Returns what was seen, notes on it, and sentences about what cases cannot ask. The reference is
+    asked about all, also where it extends another.
 
     Raises:
         UsageError: it has none, or no reference.
@@ -123,7 +111,7 @@ def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> Tr
         TrialBudget(arguments.seconds, arguments.conversations),
         arguments.seed,
     )
-    return TriedDeclaration(seen, notes(seen, declaration), bounds(seen, given))
+    return seen, notes(seen, declaration), bounds(seen, given)
 
 
 def _program(command: str, reference: ProgramStart, arguments: argparse.Namespace) -> ProgramStart:
@@ -138,34 +126,31 @@ def _program(command: str, reference: ProgramStart, arguments: argparse.Namespac
     )
 
 
-def _add_calibrate_options(parser: CommandParser) -> None:
+def _add_calibrate_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("assignment", nargs="?", metavar="ASSIGNMENT", help="an assignment.toml, or its folder")
     _add_trial_options(parser)
     add("--json", metavar="FILE", help="write the observations and the report as JSON")
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--no-color")
 
 
-def _add_trial_options(parser: CommandParser) -> None:
+def _add_trial_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how long is tried, and with which engines."""
     add = parser.add_argument
     add("--engine", action="append", default=[], metavar="PROGRAM",
         help="another engine for the game; may be repeated")  # fmt: skip
-    add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
+    add("--seconds", type=time_limit, default=_SECONDS, metavar="S",
         help="how long to try, in seconds (default: %(default)g; 0: no limit)")  # fmt: skip
-    add("--conversations", type=whole(0, "a whole number, 0 for no limit"),
-        default=_CONVERSATIONS, metavar="N",
+    add("--conversations", type=count_limit, default=_CONVERSATIONS, metavar="N",
         help="number of conversations to draw (default: %(default)s; 0: no limit)")  # fmt: skip
-    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
-        help="random seed; it alone decides the draws (default: %(default)s)")  # fmt: skip
+    add_shared(add, "--seed")
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="sandbox level of the engines; the assignment sets the reference's (default:"
         " %(default)s)")  # fmt: skip
 
 
-def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
+def lines(seen: Observations, told: list[Note], beyond: list[str], paint: Paint) -> Iterator[str]:
     """Yield a table of the commands, and what should be looked at."""
-    seen, told, beyond = trial
     width = max((len(name) for name in seen.tallies), default=7)
     engines = list(dict.fromkeys(name for one in seen.tallies.values() for name in one.pairs))
     heads = [f"engine {place}" for place, _ in enumerate(engines, 1)]
@@ -192,7 +177,9 @@ def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
     yield f"{number_of(seen.conversations, 'conversation')}: {count}"
 
 
-def _document(trial: TriedDeclaration) -> str:
+def _document(
+    seen: Observations, told: Sequence[Note], beyond: Sequence[str]
+) -> dict[str, object]:
     """Return what trying a declaration showed as JSON.
 
     The document is an object with these members::
@@ -205,7 +192,6 @@ def _document(trial: TriedDeclaration) -> str:
         notes          [{matter, command, text}]: what to look at
         bounds         [text]: what no case file can ask
     """
-    seen, told, beyond = trial
     commands = {
         name: {
             "asked": tally.asked,
@@ -217,15 +203,12 @@ def _document(trial: TriedDeclaration) -> str:
         }
         for name, tally in seen.tallies.items()
     }  # fmt: skip
-    document = {
-        "schema": SCHEMA,
-        "version": VERSION,
+    return {
         "conversations": seen.conversations,
         "commands": commands,
         "notes": [one._asdict() | {"matter": one.matter.value} for one in told],
         "bounds": beyond,
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 CALIBRATE = Command("calibrate", _CALIBRATE_PAGE, _add_calibrate_options, _calibrate)
@@ -264,7 +247,6 @@ Examples:
 def _new(arguments: argparse.Namespace) -> int:
     if not arguments.folder or not arguments.reference:
         NEW.refuse("give DIR and --reference")
-    never_fail_to_encode()
     folder = Path(arguments.folder)
     if (folder / FILE).exists():
         raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
@@ -274,10 +256,9 @@ def _new(arguments: argparse.Namespace) -> int:
         if not cases[-1].steps:
             raise CaseError("found no command, expected a test", path)
     _make(arguments, folder, cases)
-    assignment = find_assignment(str(folder))
-    trial = try_declaration(assignment, arguments)
-    print("\n".join(lines(trial, Paint(colors(sys.stdout)))) + "\n")
-    if trial.notes:
+    seen, told, beyond = try_declaration(find_assignment(str(folder)), arguments)
+    print("\n".join(lines(seen, told, beyond, Paint(colors(sys.stdout)))) + "\n")
+    if told:
         own = shlex.join(["gtp-harness", "calibrate", arguments.folder])
         print(f"Correct {folder / FILE}, and try it again: {own}")
     for case in cases:
@@ -300,9 +281,15 @@ def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]
     file_system.make(folder)
     ask = Questions()
     failure = ""
-    for words in _commands(
-        _from(folder, split_program(arguments.reference)), arguments.python, ask
-    ):
+    # The command with its files as they are called from the assignment's folder.
+    typed = split_program(arguments.reference)
+    named = [
+        os.path.relpath(word, folder) if "/" in word or Path(word).is_file() else word
+        for word in typed
+    ]
+    if Path(typed[0]).is_absolute() and any(Path(word).is_file() for word in typed[1:]):
+        named[0] = typed[0]  # an interpreter
+    for words in _commands(named, arguments.python, ask):
         full, described = needs.in_command(words, "")
         start = ProgramStart(tuple(full), folder.absolute(), STANDARD, arguments.sandbox)
         try:
@@ -318,9 +305,8 @@ def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]
         raise UsageError(failure)
     for path in arguments.public:
         shutil.copy(path, folder)
-    report_files.write(
-        str(folder / FILE), [proposal.text(shlex.join(words), arguments.sandbox, proposed)]
-    )
+    text = proposal.text(shlex.join(words), arguments.sandbox, proposed)
+    report_files.write(str(folder / FILE), [text])
     print(f"{folder / FILE}: {number_of(len(proposed.commands), 'command')} proposed\n")
 
 
@@ -383,18 +369,7 @@ def _explain(
     return "\n".join([*lines, f"{advice}."])
 
 
-def _from(folder: Path, words: Sequence[str]) -> list[str]:
-    """Return a command with its files as they are called from the assignment's folder."""
-    first, *rest = words
-    is_interpreter = Path(first).is_absolute() and any(Path(word).is_file() for word in rest)
-    named = [
-        os.path.relpath(word, folder) if "/" in word or Path(word).is_file() else word
-        for word in words
-    ]
-    return [first, *named[1:]] if is_interpreter else named
-
-
-def _add_new_options(parser: CommandParser) -> None:
+def _add_new_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", nargs="?", metavar="DIR",
         help="folder of the assignment; created if it does not exist")  # fmt: skip

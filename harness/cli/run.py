@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from harness.cli import commandline, engine_options, status_of, version
-from harness.cli.console import Console, Style
+from harness.cli.console import Console
 from harness.engine.launch import with_seed
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.options import GTP, Options
@@ -25,10 +25,9 @@ from harness.text import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from harness.cli.arguments import CommandParser
     from harness.history.records import RunKept
     from harness.report.baseline import Comparison
     from harness.vocabulary import BoardKind
@@ -87,14 +86,8 @@ class _CommandRun:
             arguments.dialect = Compatible.name
         self.dialect = find_dialect(arguments.dialect)
         self.options = read_options(arguments)
-        self.found = gather(
-            tests,
-            arguments.dialect,
-            arguments.only,
-            arguments.ids,
-            arguments.lines,
-            protocol=arguments.protocol,
-        )
+        chosen = arguments.only, arguments.ids, arguments.lines
+        self.found = gather(tests, arguments.dialect, *chosen, protocol=arguments.protocol)
         if self.found.errors:
             from harness.cli import hints
 
@@ -105,23 +98,34 @@ class _CommandRun:
 
             self.former = json.load(arguments.baseline)
         self.faults: list[str] = []  # of our own
-        self.reports = _places(arguments)
+        self.kind: BoardKind | None = None  # how boards are drawn; None: as the commands tell
+        if arguments.game != "auto":  # the games take longer to load than a file to run
+            from harness.vocabulary import GO, GOMOKU
+
+            self.kind = {"go": GO, "gomoku": GOMOKU}[arguments.game]
+        if arguments.history in STDOUT:
+            raise UsageError(f"--history: found {arguments.history}, expected a file")
+        outputs: dict[str, str] = {}
+        self.reports = report_places(arguments, reporters.REPORTERS, outputs)
+        if arguments.history:
+            _try_file("--history", arguments.history, outputs)
         self.views: list[FileView] = []
-        self.entered = _enter_history(arguments) if self.found.cases else None
-        self.console = Console(self.found.named, _style(arguments, self.repeat))
+        self.entered: RunKept | None = None  # in the history
+        if arguments.history and self.found.cases:
+            from harness.history import history_file
+
+            run = history_file.begin_run(program, vars(arguments))
+            self.entered = run._replace(number=history_file.enter(arguments.history, run))
+        aside = any(path in STDOUT for path in self.reports.values())
+        self.console = Console(self.found.named, arguments, aside=aside, repeat=self.repeat)
 
     def main(self) -> int:
         """Run, report, and return the exit status; after a Ctrl-C, of what was found before."""
         console = self.console
-        on_test = self._on_test if console.lines else None
+        progress, on_test = console.on_progress, self._on_test if console.lines else None
         try:
             result = run_gathered(
-                self.program,
-                self.found,
-                self.options,
-                console.on_progress,
-                self._on_file,
-                on_test=on_test,
+                self.program, self.found, self.options, progress, self._on_file, on_test=on_test
             )
         except Interrupted as interrupted:
             result = interrupted.result
@@ -181,7 +185,7 @@ class _CommandRun:
     def _on_file(self, file: FileResult, *, is_cut: bool = False) -> None:
         """Show a file; ``is_cut``: it need not have begun when all was broken off."""
         try:
-            shown = view(file, _board(self.given.game))
+            shown = view(file, self.kind)
         except Exception as error:  # noqa: BLE001 - it costs the boards: the verdicts are known
             self.faults.append(f"{file.case.path}: no boards: {type(error).__name__}: {error}")
             shown = FileView(file, tally(file), (), {})
@@ -217,7 +221,7 @@ class _CommandRun:
 # --- the command line --------------------------------------------------------------------------
 
 
-def add_options(parser: commandline.Plain | CommandParser) -> None:
+def add_options(parser: commandline.Plain | ArgumentParser) -> None:
     """Add all options of its command line."""
     title = "options of gogui-regress (also with a single dash)"
     add = parser.add_argument_group(title).add_argument
@@ -241,19 +245,17 @@ def add_options(parser: commandline.Plain | CommandParser) -> None:
     add("--lockstep", action="store_true",
         help="wait for each reply before sending the next command")  # fmt: skip
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
-    options = Options()
     add = parser.add_argument_group("what to run and how to judge it").add_argument
-    add("--jobs", type=commandline.whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=commandline.whole(1), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
     add("--only", metavar="PATTERN",
         help="only tests whose command has a match of this regular expression")  # fmt: skip
     add("--ids", metavar="IDS", help="only tests with these IDs, such as 10,20-29")
     add("--lines", metavar="LINES", help="only tests in these lines of the file, such as 12,20-29")
-    add("--rerun", type=commandline.whole(0, "a whole number"), default=options.rerun, metavar="N",
+    add("--rerun", type=commandline.whole(0), default=Options().rerun, metavar="N",
         help="run everything N more times; verdicts that change are flaky")  # fmt: skip
     add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
-    add("--dialect", choices=("gogui", "gnugo"), default=options.dialect,
-        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
+    commandline.add_shared(add, "--dialect")
     add("--compatible", action="store_true",
         help="exit with gogui-regress's own status: 0 also if nothing is tested, or if only tests"
         " without a pattern failed; a pattern is not looked at before the command is"
@@ -268,8 +270,7 @@ def add_options(parser: commandline.Plain | CommandParser) -> None:
     add("--report", action="store_true",
         help="results with boards and a summary, even when not on a terminal")  # fmt: skip
     add("--plain", action="store_true", help="gogui-regress's lines, even on a terminal")
-    add("--ascii", action="store_true", help="draw boards with ASCII characters")
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    commandline.add_shared(add, "--ascii", "--no-color")
 
 
 def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
@@ -278,15 +279,6 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
         if one.is_gogui is is_gogui:
             flags = (one.option, one.option[1:]) if is_gogui else (one.option,)
             add(*flags, metavar=one.metavar, help=one.what)
-
-
-def _board(game: str) -> BoardKind | None:
-    """Return how boards are drawn; None: as the commands of a file tell."""
-    if game == "auto":  # the modules of the games take longer to load than a file to run
-        return None
-    from harness.vocabulary import GO, GOMOKU
-
-    return {"go": GO, "gomoku": GOMOKU}[game]
 
 
 def read_options(arguments: Namespace) -> Options:
@@ -302,24 +294,16 @@ def read_options(arguments: Namespace) -> Options:
     )
 
 
-def _places(arguments: Namespace) -> dict[reporters.Reporter, str]:
-    """Return where each report that is asked for is to be written, once it is sure that it can be.
-
-    Raises :class:`UsageError`.
-    """
-    if arguments.history in STDOUT:
-        raise UsageError(f"--history: found {arguments.history}, expected a file")
-    taken: dict[str, str] = {}
-    places = report_places(arguments, reporters.REPORTERS, taken)
-    if arguments.history:
-        _try_file("--history", arguments.history, taken)
-    return places
-
-
 def report_places(
     arguments: Namespace, formats: Sequence[reporters.Reporter], outputs: dict[str, str]
 ) -> dict[reporters.Reporter, str]:
-    """Return where each of some reports goes that are asked for; ``outputs``: see below."""
+    """Return where each report that is asked for goes, once it is sure that it can be written.
+
+    ``outputs``: see below.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
     asked = {one: getattr(arguments, one.attribute) for one in formats}
     places = {one: path for one, path in asked.items() if path}
     for one, path in places.items():
@@ -341,39 +325,11 @@ def _try_file(option: str, path: str, outputs: dict[str, str]) -> None:
     outputs[real] = option
 
 
-def _enter_history(arguments: Namespace) -> RunKept | None:
-    """Enter the run into its history before it begins; None without ``--history``.
-
-    Raises :class:`UsageError` for a file that is not a history or cannot be written.
-    """
-    if not arguments.history:
-        return None
-    from harness.history import history_file
-
-    run = history_file.begin_run(arguments.arguments[0], vars(arguments))
-    return run._replace(number=history_file.enter(arguments.history, run))
-
-
-def _style(arguments: Namespace, repeat: Repeat) -> Style:
-    return Style(
-        aside=any(getattr(arguments, one.attribute) in STDOUT for one in reporters.REPORTERS),
-        long=arguments.long,
-        plain=arguments.plain,
-        report=arguments.report,
-        color=not arguments.no_color,
-        unicode=not arguments.ascii,
-        progress=not arguments.verbose,
-        repeat=repeat,
-    )
-
-
 # --- the command line of a run, made anew -------------------------------------------------------
 
 # What an engine is told, how it is listened to and how it is judged; all else is for one run.
-_KEPT = (
-    "gtpfile protocol translate restart lockstep pty dialect compatible game sandbox show"
-    " timeout startup file quit"
-)
+_KEPT = {"gtpfile", "protocol", "translate", "restart", "lockstep", "pty", "dialect", "compatible",
+         "game", "sandbox", "show", "timeout", "startup", "file", "quit"}  # fmt: skip
 
 
 def repeat(plain: commandline.Plain, arguments: Namespace, program: str) -> Repeat:
@@ -385,9 +341,7 @@ def repeat(plain: commandline.Plain, arguments: Namespace, program: str) -> Repe
     words = ["gtp-harness", "run"]
     for option in plain.options:
         value = getattr(arguments, option.name, None)
-        if value == option.default or not (
-            option.name in _KEPT.split() or option.name[:4] == "max_"
-        ):
+        if value == option.default or not (option.name in _KEPT or option.name[:4] == "max_"):
             continue
         if value is True:
             words.append(option.flag)
@@ -417,7 +371,7 @@ class _RunCommand(commandline.Command):
         return _CommandRun(given, plain).main()
 
 
-def _add_all(parser: CommandParser) -> None:
+def _add_all(parser: ArgumentParser) -> None:
     import argparse
 
     parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)

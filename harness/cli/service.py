@@ -3,16 +3,16 @@
 import argparse
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from harness import extras
-from harness.cli import arguments
-from harness.cli.commandline import Command, port, whole
+from harness.cli.commandline import Command, add_shared, port, whole
 from harness.errors import ExitCode, UsageError
 from harness.grading.ledger.places import is_server
 from harness.processes import processors
 from harness.service import monitoring
-from harness.service.operations.data import BackupSummary, back_up, prune, read_rules, restore
+from harness.service.operations.data import back_up, prune, read_rules, restore
 from harness.service.settings import Settings, own_names
 from harness.service.settings import data_folder as usual_folder
 from harness.service.storage import data_folder
@@ -47,26 +47,18 @@ Examples:
 
 
 def _run_serve(arguments: argparse.Namespace) -> int:
+    as_given = "host port address most_uploads mail mail_from oidc oidc_client oidc_claim oidc_add"
     settings = place(arguments)._replace(
-        host=arguments.host,
-        port=arguments.port,
-        address=arguments.address,
+        **{name: getattr(arguments, name) for name in as_given.split()},
         allowed_hosts=",".join(arguments.allowed_host),
         workers=arguments.workers or processors(),
         sandbox="off" if arguments.unsafe_no_sandbox else arguments.sandbox,
         largest=arguments.largest << 20,
-        most_uploads=arguments.most_uploads,
         most_uploaded=arguments.most_uploaded << 20,
         log="-" if arguments.log_stderr else "",
         keep=",".join(arguments.keep),
-        mail=arguments.mail,
-        mail_from=arguments.mail_from,
         mail_password=_absolute(arguments.mail_password),
-        oidc=arguments.oidc,
-        oidc_client=arguments.oidc_client,
         oidc_secret=_absolute(arguments.oidc_secret),
-        oidc_claim=arguments.oidc_claim,
-        oidc_add=arguments.oidc_add,
     )
     if arguments.scheduler:
         from harness.cli import cluster
@@ -75,23 +67,20 @@ def _run_serve(arguments: argparse.Namespace) -> int:
         settings = settings._replace(
             scheduler=found.scheduler, tls=found.tls, bytes_host=found.host, bytes_port=found.port
         )
-    return _check(settings) if arguments.check else _serve(settings)
+    if not arguments.check:
+        return _serve(settings)
+    from harness.service.operations import health
+
+    status = ExitCode.OK
+    for name, look in health.LOOKS.items():
+        one = health.of(name, look, settings)
+        print(escape_controls(f"{one.name:10}{'' if one.is_good else 'NOT GOOD: '}{one.message}"))
+        status = status if one.is_good else ExitCode.FAILED
+    return status
 
 
 def _absolute(path: str) -> str:
     return str(Path(path).absolute()) if path else ""
-
-
-def _check(settings: Settings) -> int:
-    from harness.service.operations import health
-
-    is_good = True
-    for name, look in health.LOOKS.items():
-        found = health.of(name, look, settings)
-        told = f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.message}"
-        print(escape_controls(told))
-        is_good &= found.is_good
-    return ExitCode.OK if is_good else ExitCode.FAILED
 
 
 def _serve(settings: Settings) -> int:
@@ -122,9 +111,9 @@ def print_timezone(settings: Settings) -> None:
     data_folder.keep_zone(settings.data, now)
 
 
-def _add_serve_options(parser: arguments.CommandParser) -> None:
+def _add_serve_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add_place(parser)
+    add_shared(add, "--data", "--database")
     add("--host", default="127.0.0.1", metavar="ADDRESS",
         help="address to listen on (default: %(default)s, this machine only)")  # fmt: skip
     add("--port", type=port, default=8017, metavar="N",
@@ -134,20 +123,18 @@ def _add_serve_options(parser: arguments.CommandParser) -> None:
     add("--allowed-host", action="append", default=[], metavar="NAME",
         help="another name by which the service may be asked; repeatable (default: those of"
         " --address, --host and this machine)")  # fmt: skip
-    add("--workers", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--workers", type=whole(1), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores; with --scheduler, twice as"
         " many as its workers keep all of them busy)")  # fmt: skip
     add("--largest", type=whole(1, "a whole number of megabytes from 1"), default=64, metavar="MB",
         help="largest file that is uploaded, in MB (default: %(default)s); no submission may"
         " have more than 32")  # fmt: skip
-    add("--most-uploads", type=whole(1, "a whole number from 1"), default=100, metavar="N",
+    add("--most-uploads", type=whole(1), default=100, metavar="N",
         help="submissions of a student to an assignment (default: %(default)s)")  # fmt: skip
     add("--most-uploaded", type=whole(1, "a whole number of megabytes from 1"), default=2048,
         metavar="MB",
         help="size of these together, in MB (default: %(default)s)")  # fmt: skip
-    arguments.add_sandbox(add)
-    arguments.add_unsafe(add)
-    arguments.add_cluster(add)
+    add_shared(add, "--sandbox", "--unsafe-no-sandbox", "--scheduler", "--tls", "--bytes-at")
     add("--log-stderr", action="store_true",
         help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
     add("--mail", default="", metavar="SERVER",
@@ -166,7 +153,7 @@ def _add_serve_options(parser: arguments.CommandParser) -> None:
         " name, such as sub (default: %(default)s)")  # fmt: skip
     add("--oidc-add", action="store_true",
         help="add people with a verified mail address that nobody has yet")  # fmt: skip
-    add_keep(parser)
+    add_shared(add, "--keep")
     add("--check", action="store_true",
         help="start nothing; check whether everything that a service needs is there")  # fmt: skip
 
@@ -174,28 +161,12 @@ def _add_serve_options(parser: arguments.CommandParser) -> None:
 SERVE = Command("serve", _SERVE_PAGE, _add_serve_options, _run_serve)
 
 
-# --- Options that the commands of the service share: where its data are, a token, and who asks ---
+# --- What the commands of the service share: where its data are ----------------------------------
 
 
-def add_place(parser: arguments.CommandParser) -> None:
-    """Add the options that say where the data of a service are."""
-    add = parser.add_argument
-    add("--data", default="", metavar="DIR",
-        help="folder with everything (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
-    add("--database", default="", metavar="ADDRESS",
-        help="postgresql://USER@HOST/DATABASE instead of files in --data")  # fmt: skip
-
-
-def _add_folder(parser: arguments.CommandParser) -> None:
+def _add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
-    add_place(parser)
-
-
-def add_keep(parser: arguments.CommandParser) -> None:
-    """Add the option that says how long what is kept."""
-    parser.add_argument("--keep", action="append", default=[], metavar="THING=DAYS",
-        help="keep logs, mail, sessions, checks, marks, originals or audit for DAYS or"
-        " forever; may be repeated (see gtp-harness prune --help)")  # fmt: skip
+    add_shared(parser.add_argument, "--data", "--database")
 
 
 def require(settings: Settings) -> None:
@@ -222,7 +193,7 @@ def place(arguments: argparse.Namespace) -> Settings:
     )
 
 
-# --- ``gtp-harness backup``: copy all of a service into a folder ---------------------------------
+# --- ``gtp-harness backup`` and ``restore``: all of a service in a folder ------------------------
 
 
 _BACKUP_PAGE = """\
@@ -246,35 +217,6 @@ Examples:
       --database postgresql://tests@db.example.org/tests"""
 
 
-_KEYLESS_SERVICE = (
-    "the service has a ledger without its key. The backup has the ledger, but nothing is graded"
-    " with it, here or after a restore, until its key is there: {}"
-)
-
-
-def _backup(arguments: argparse.Namespace) -> int:
-    if not arguments.folder:
-        BACKUP.refuse("expected the new folder DIR")
-    settings = place(arguments)
-    data_folder.keep_files_private()
-    made = back_up(settings, Path(arguments.folder).absolute())
-    return _tell_copied(made, arguments.folder, _KEYLESS_SERVICE)
-
-
-def _tell_copied(copied: BackupSummary, folder: object, warning: str) -> int:
-    """Say what was copied where; ``warning``: that the key of a ledger is missing."""
-    print(f"{number_of(copied.files, 'file')}, {copied.size:,} bytes, in {folder}")
-    for key in copied.keyless:
-        print(f"warning: {warning.format(key)}", file=sys.stderr)
-    return ExitCode.FAILED if copied.keyless else ExitCode.OK
-
-
-BACKUP = Command("backup", _BACKUP_PAGE, _add_folder, _backup)
-
-
-# --- ``gtp-harness restore``: make a service of a backup -----------------------------------------
-
-
 _RESTORE_PAGE = """\
 usage: gtp-harness restore DIR [OPTION…]
 
@@ -296,24 +238,38 @@ Examples:
       --database postgresql://tests@db.example.org/tests"""
 
 
+_KEYLESS_SERVICE = (
+    "the service has a ledger without its key. The backup has the ledger, but nothing is graded"
+    " with it, here or after a restore, until its key is there: {}"
+)
 _KEYLESS_BACKUP = (
     "the backup has a ledger without its key, which was copied but not checked. Nothing is graded"
     " with it until its key is there: {}"
 )
 
 
-def _restore(arguments: argparse.Namespace) -> int:
+def _copy(arguments: argparse.Namespace, *, is_backup: bool) -> int:
+    """Back up or restore, and say what was copied where."""
     if not arguments.folder:
+        if is_backup:
+            BACKUP.refuse("expected the new folder DIR")
         RESTORE.refuse("expected the folder DIR of a backup")
-    settings = place(arguments)
+    settings, folder = place(arguments), Path(arguments.folder).absolute()
     data_folder.keep_files_private()
-    made = restore(Path(arguments.folder).absolute(), settings)
-    status = _tell_copied(made, settings.data, _KEYLESS_BACKUP)
-    print(f"The audit log and all {'other ' if made.keyless else ''}ledgers are intact.")
-    return status
+    if is_backup:
+        copied, warning, target = back_up(settings, folder), _KEYLESS_SERVICE, arguments.folder
+    else:
+        copied, warning, target = restore(folder, settings), _KEYLESS_BACKUP, settings.data
+    print(f"{number_of(copied.files, 'file')}, {copied.size:,} bytes, in {target}")
+    for key in copied.keyless:
+        print(f"warning: {warning.format(key)}", file=sys.stderr)
+    if not is_backup:
+        print(f"The audit log and all {'other ' if copied.keyless else ''}ledgers are intact.")
+    return ExitCode.FAILED if copied.keyless else ExitCode.OK
 
 
-RESTORE = Command("restore", _RESTORE_PAGE, _add_folder, _restore)
+BACKUP = Command("backup", _BACKUP_PAGE, _add_folder, partial(_copy, is_backup=True))
+RESTORE = Command("restore", _RESTORE_PAGE, _add_folder, partial(_copy, is_backup=False))
 
 
 # --- ``gtp-harness prune``: remove what a service need not keep any longer -----------------------
@@ -357,11 +313,10 @@ def _prune(arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _add_prune_options(parser: arguments.CommandParser) -> None:
-    add_place(parser)
-    add_keep(parser)
-    parser.add_argument("--dry-run", action="store_true",
-        help="only show how much would be deleted")  # fmt: skip
+def _add_prune_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add_shared(add, "--data", "--database", "--keep")
+    add("--dry-run", action="store_true", help="only show how much would be deleted")
 
 
 PRUNE = Command("prune", _PRUNE_PAGE, _add_prune_options, _prune)

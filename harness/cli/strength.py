@@ -1,7 +1,6 @@
-"""The result of putting tests to mistakes or to engines: for a reader, and for programs."""
+"""``gtp-harness strength``: which mistakes and wrong engines tests catch."""
 
 import argparse
-import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from harness import find_assignment
@@ -9,23 +8,21 @@ from harness.assignments.assignment import specification_of
 from harness.assignments.sets import is_good, sets_of
 from harness.banks import banks
 from harness.cli import bank
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command, number, whole
+from harness.cli.commandline import Command, add_shared, number, whole
 from harness.errors import ExitCode, UsageError
 from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
 from harness.reading.suite import expand, gather
 from harness.report import report_files
 from harness.specifications import NAMES
-from harness.text import at_most, count_rest, encode_without_surrogates, number_of, one_line
+from harness.text import at_most, count_rest, number_of, one_line
 from oracle.mistakes.clauses import Clause
 
-SCHEMA, VERSION = "gtp-harness/strength", 1
 MISTAKE, ENGINE, MUTANT = "mistake", "engine", "mutant"  # what tests are put to
 _IDLE = 20  # tests that catch nobody, by place
 
 
-def report(
+def _report(
     found: Strength, noun: str, number_of_files: int, sets: Mapping[str, set[str]], *, matrix: bool
 ) -> Iterator[str]:
     """Yield the lines of a report.
@@ -50,7 +47,7 @@ def report(
     yield from _section("The reference engine fails", map(_place, found.wrong))
     described = (f"{one.name}  {one_line(one.sentence, 120)}" for one in found.survivors)
     yield from _section("No test catches", described)
-    yield from _section("No test of these clauses", map(describe_clause, found.untested))
+    yield from _section("No test of these clauses", map(_describe_clause, found.untested))
     if found.idle:
         yield f"\nCatches nothing ({len(found.idle)}):"
         yield from (f"  {line}" for line in at_most([*map(_place, found.idle)], _IDLE))
@@ -68,7 +65,7 @@ def report(
     elif noun == ENGINE:
         yield f"\n{caught} of {number_of(total, 'engine')} caught"
     else:
-        yield f"\nkill rate {percent(found)} ({caught} of {total} mistakes)"
+        yield f"\nkill rate {_percent(found)} ({caught} of {total} mistakes)"
 
 
 def _matrix(strength: Strength) -> Iterator[str]:
@@ -105,7 +102,7 @@ def _describe_sets(strength: Strength, sets: Mapping[str, set[str]]) -> Iterator
         yield f"{name:{width}}  {tests:5}  {bits.bit_count():6}  {told}"
 
 
-def percent(strength: Strength) -> str:
+def _percent(strength: Strength) -> str:
     """Return the kill rate; never 100 % when a mistake gets away."""
     return f"{int(1000 * strength.kill_rate) / 10:g} %"
 
@@ -120,12 +117,11 @@ def _place(test: MeasuredTest) -> str:
     return f"{test.place}  {one_line(test.step.text, 60)}"
 
 
-def describe_clause(clause: Clause) -> str:
-    """Return a clause with its place in the assignment's document."""
+def _describe_clause(clause: Clause) -> str:
     return f"{clause.name}: {clause.sentence} ({clause.source})"
 
 
-def document(strength: Strength) -> str:
+def document(strength: Strength) -> dict[str, object]:
     """Return what tests catch as JSON.
 
     The document is an object with these members::
@@ -146,9 +142,7 @@ def document(strength: Strength) -> str:
                        they do
     """
     least, is_least = strength.smallest()
-    document = {
-        "schema": SCHEMA,
-        "version": VERSION,
+    return {
         "assignment": strength.assignment,
         "kill_rate": strength.kill_rate,
         "mistakes": [{"name": one.name, "sentence": one.sentence} for one in strength.mistakes],
@@ -174,7 +168,6 @@ def document(strength: Strength) -> str:
         "smallest": {"tests": [test.place for test in least], "exact": is_least},
         "left_out": [one.name for one in strength.open_mistakes],
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 # --- ``gtp-harness strength``: which mistakes people make do these cases catch? ------------------
@@ -232,46 +225,41 @@ def _run(arguments: argparse.Namespace) -> int:
         STRENGTH.refuse("give --assignment")
     if (arguments.bank or arguments.engine or arguments.mutants) and not arguments.cases:
         STRENGTH.refuse("give CASES for these engines")
-    if arguments.json:
-        report_files.try_to_write(arguments.json)
+    report_files.try_to_write(arguments.json)
     return _tell_cases(arguments) if arguments.cases else _tell_sets(arguments)
 
 
 def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
-    assignment = find_assignment(arguments.assignment)
-    specification = specification_of(assignment)
-    named_files = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
-    cases = named_files.cases
-    if errors := named_files.errors:
-        raise UsageError("\n".join(errors))  # a kill rate without them would be too low
+    assignment, dialect = find_assignment(arguments.assignment), arguments.dialect
+    own = specification_of(assignment)
+    gathered = gather(arguments.cases, dialect, protocol=STATUS_LAST)
+    if gathered.errors:
+        raise UsageError("\n".join(gathered.errors))  # a kill rate without them would be too low
+    cases = gathered.cases
     if bank.are_known(arguments, assignment):
         noun = ENGINE if bank.are_known_wrong(arguments, assignment) else MUTANT
-        asker = banks.EngineAsker(
-            specification.commands,
-            arguments.sandbox,
-            arguments.dialect,
-            protocol=assignment.protocol,
-        )
-        bad = banks.find_failing(cases, specification, arguments.dialect)
+        commands, protocol = own.commands, assignment.protocol
+        asker = banks.EngineAsker(commands, arguments.sandbox, dialect, protocol=protocol)
+        bad = banks.find_failing(cases, own, dialect)
         with bank.wrong_engines(arguments, assignment) as engines:
             found = banks.measure(
-                cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
+                cases, own.key, bad, engines, lambda one: asker.find_failed(cases, one)
             )
     else:
-        noun, found = MISTAKE, measure(cases, specification, arguments.dialect)
+        noun, found = MISTAKE, measure(cases, own, dialect)
     if not found.tests and not found.wrong:
         STRENGTH.refuse("found no tests in these files")
     named = arguments.cases if len(arguments.cases) > 1 else ()  # to be compared
     sets = {one: set(expand([one], has_answers=True)) for one in named}
-    print("\n".join(report(found, noun, len(cases), sets, matrix=arguments.matrix)))
+    print("\n".join(_report(found, noun, len(cases), sets, matrix=arguments.matrix)))
     if arguments.json:
-        report_files.write(arguments.json, [document(found)], encode_without_surrogates)
+        report_files.write_json(arguments.json, "gtp-harness/strength", document(found))
     is_enough = bool(arguments.mutants) or 100 * found.kill_rate >= arguments.at_least
     return ExitCode.OK if is_enough and not found.wrong else ExitCode.FAILED
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
     add("--assignment", metavar="A", help="the assignment, by name or folder")
@@ -283,9 +271,8 @@ def _add_options(parser: CommandParser) -> None:
     add("--matrix", action="store_true",
         help="print a matrix of tests × mistakes (or engines), too")  # fmt: skip
     add("--json", metavar="FILE", help="write everything as JSON (with CASES)")
-    add("--dialect", choices=("gogui", "gnugo"), default="gogui",
-        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
-    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+    add_shared(add, "--dialect")
+    add("--seed", type=whole(0), default=0, metavar="N",
         help="random seed for the choice of mutants (default: %(default)s)")  # fmt: skip
     bank.add_wrong_engines(parser)
 
@@ -299,13 +286,13 @@ def _tell_sets(arguments: argparse.Namespace) -> ExitCode:
         found = list(sets_of(find_assignment(name), arguments.private))
         for place, one in enumerate(found):
             known = one.strength
-            caught = f"{known.caught.bit_count()} of {len(known.mistakes)}, {percent(known)}"
+            caught = f"{known.caught.bit_count()} of {len(known.mistakes)}, {_percent(known)}"
             lost = "".join(f"; not {mistake.name}" for mistake in known.survivors[:_NAMED])
             lost += count_rest(len(known.survivors) - _NAMED, " and {} more")
             row = f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
             print(f"{'' if place else name:16}{row}")
         for clause in found[0].strength.untested:
-            print(f"{'':16}no public test of {describe_clause(clause)}")
+            print(f"{'':16}no public test of {_describe_clause(clause)}")
         good = good and is_good(found)
     return ExitCode.OK if good else ExitCode.FAILED
 

@@ -1,29 +1,36 @@
-"""Other programs beside a reference: if it stands alone, the teacher decides."""
+"""``gtp-harness verify``: its command line, and its findings in each format.
+
+Sources of the formats that code hosts and editors show in place: "Workflow commands for GitHub
+Actions"; OASIS, Static Analysis Results Interchange Format (SARIF) 2.1.0; Language Server Protocol
+3.17, ``textDocument/publishDiagnostics``.
+"""
 
 import json
+import os
 import sys
 import textwrap
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
 
 from harness import find_assignment, platforms
 from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker
-from harness.cli.arguments import CommandParser
-from harness.cli.commandline import Command
-from harness.cli.console import colors, never_fail_to_encode
-from harness.errors import ExitCode
+from harness.cli.commandline import Command, add_shared
+from harness.cli.console import paint_for
+from harness.errors import CaseError, ExitCode, HarnessError
 from harness.options import SANDBOXES, STATUS_LAST
 from harness.reading.suite import gather
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import encode_without_surrogates, number_of, one_line, plural, without_surrogates
-from harness.verifying import in_place
+from harness.text import escape_controls, number_of, one_line, plural, without_surrogates
 from harness.verifying.expectation_judge import CaseFinding, FindingKind, Verified
 from harness.verifying.whole import verify
+from oracle import __version__
 
 
 def with_questions(
@@ -55,16 +62,10 @@ def with_questions(
 # --- ``gtp-harness verify``: are the expectations of these case files right? ---------------------
 
 
-SCHEMA, VERSION = "gtp-harness/verify", 1
 _TEXT = "text"
 _LONG = 300  # characters of an expectation
 _WRAP = 76
-_COLORS = {
-    FindingKind.WRONG: "bad",
-    FindingKind.LOOSE: "warn",
-    FindingKind.TIGHT: "warn",
-    FindingKind.DUPLICATE: "odd",
-}
+_COLORS = {FindingKind.WRONG: "bad", FindingKind.DUPLICATE: "odd"}  # others: warn
 
 _PAGE = """\
 usage: gtp-harness verify CASES… [OPTION…]
@@ -112,9 +113,7 @@ def _run(arguments: Namespace) -> int:
         VERIFY.refuse("give CASES")
     if arguments.against and not arguments.assignment:
         VERIFY.refuse("--against needs --assignment: its reference is compared with the others")
-    if arguments.json:
-        report_files.try_to_write(arguments.json)
-    never_fail_to_encode()
+    report_files.try_to_write(arguments.json)
     gathered = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
     if arguments.against:
         platforms.need_engines("--against")
@@ -128,18 +127,18 @@ def _run(arguments: Namespace) -> int:
         found = with_questions(found, gathered.cases, arguments.against, asker)
     shown = [one for one in found.findings if one.kind.value not in arguments.allow]
     if arguments.format == _TEXT:
-        paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+        paint = paint_for(arguments)
         for one in shown:
             print("\n".join(_paragraph(one, paint)) + "\n")
         print(_summary(found))
     else:
-        checked = in_place.VerifiedText(gathered.cases, shown, gathered.refusals, Path.cwd())
-        for line in in_place.FORMATS[arguments.format](checked):
+        checked = VerifiedText(gathered.cases, shown, gathered.refusals, Path.cwd())
+        for line in FORMATS[arguments.format](checked):
             print(without_surrogates(line))
     for error in gathered.errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if arguments.json:
-        report_files.write(arguments.json, [_document(found)], encode_without_surrogates)
+        report_files.write_json(arguments.json, "gtp-harness/verify", _document(found))
     is_bad = bool(gathered.errors) or _is_vain(found)
     return ExitCode.BROKEN if is_bad else ExitCode.FAILED if shown else ExitCode.OK
 
@@ -149,7 +148,7 @@ def _is_vain(result: Verified) -> bool:
     return result.tests == result.unchecked and not result.findings
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
     add("--assignment", metavar="A", help="the assignment, by name or folder (default: see below)")
@@ -163,13 +162,11 @@ def _add_options(parser: CommandParser) -> None:
         metavar="KIND", help="let findings of one of the above kinds pass; may be"
         " repeated")  # fmt: skip
     add("--json", metavar="FILE", help="write all findings as JSON, allowed ones as well")
-    add("--format", choices=(_TEXT, *in_place.FORMATS), default=_TEXT,
+    add("--format", choices=(_TEXT, *FORMATS), default=_TEXT,
         help="format of standard output: text; annotations for GitHub Actions; a SARIF 2.1.0 log;"
         " for each file a line of JSON, as a language server publishes diagnostics (default:"
         " %(default)s)")  # fmt: skip
-    add("--dialect", choices=("gogui", "gnugo"), default="gogui",
-        help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
-    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+    add_shared(add, "--dialect", "--no-color")
 
 
 def _paragraph(finding: CaseFinding, paint: Paint) -> Iterator[str]:
@@ -190,7 +187,8 @@ def _summary(result: Verified) -> str:
     """Return the last line: what was looked at, and how much was found."""
     counts = Counter(one.kind for one in result.findings)
     listed = ", ".join(f"{counts[kind]} {kind.value}" for kind in FindingKind if counts[kind])
-    line = f"{_many(result.tests, 'test')} in {_many(result.files, 'file')}"
+    line = f"{result.tests:,} {plural(result.tests, 'test')}"
+    line += f" in {result.files:,} {plural(result.files, 'file')}"
     if result.unchecked:
         line += f", {result.unchecked:,} not checked (no answer to them is wrong)"
     if _is_vain(result):
@@ -198,11 +196,7 @@ def _summary(result: Verified) -> str:
     return f"{line}: {listed or 'nothing found'}"
 
 
-def _many(number: int, noun: str) -> str:
-    return f"{number:,} {plural(number, noun)}"
-
-
-def _document(result: Verified) -> str:
+def _document(result: Verified) -> dict[str, object]:
     """Return the findings of ``verify`` as JSON.
 
     The document is an object with these members::
@@ -213,15 +207,179 @@ def _document(result: Verified) -> str:
                    assignment does not define
         findings   [{kind, path, line, command, message, found, expected, reason}]
     """
-    document = {
-        "schema": SCHEMA,
-        "version": VERSION,
+    return {
         "files": result.files,
         "tests": result.tests,
         "unchecked": result.unchecked,
         "findings": [one._asdict() | {"kind": one.kind.value} for one in result.findings],
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+# --- The findings as code hosts and editors show them in place ----------------------------------
+
+
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_TOOL = "gtp-harness verify"
+_RULES = {
+    FindingKind.WRONG: "The right answer is refused, in every form.",
+    FindingKind.LOOSE: "A wrong answer is accepted.",
+    FindingKind.TIGHT: "A form of the right answer is refused.",
+    FindingKind.OPEN: "The assignment leaves the answer open, and the test does not.",
+    FindingKind.UNREACHABLE: "A command of the setup is refused, or the test is never reached.",
+    FindingKind.QUESTION: "The reference stands alone against programs that agree with the test.",
+    FindingKind.DUPLICATE: "An earlier test asks the same.",
+}
+_UNREADABLE = "unreadable"
+_LEVELS = dict.fromkeys(FindingKind, "warning") | {
+    FindingKind.WRONG: "error",
+    FindingKind.UNREACHABLE: "error",
+}
+_SEVERITIES = {"error": 1, "warning": 2}  # of the Language Server Protocol
+
+
+class VerifiedText(NamedTuple):
+    """Results to be written in a format."""
+
+    cases: Sequence[CaseFile]
+    findings: Sequence[CaseFinding]  # those that are to be shown
+    errors: Sequence[HarnessError]  # a CaseError for each file that could not be read
+    folder: Path  # absolute; names are relative to it
+
+
+class _Entry(NamedTuple):
+    """A finding, or what is wrong with a file that could not be read."""
+
+    path: str | None  # None if no single file is to blame
+    line: int
+    kind: str
+    level: str
+    message: str
+
+
+def _entries(checked: VerifiedText) -> Iterator[_Entry]:
+    for one in checked.findings:
+        lines = [
+            f"{one.command}: {one.message}",
+            f"found: {one.found}" if one.found else "",
+            f"expected: {one.expected}" if one.expected else "",
+            one.reason,
+        ]
+        text = escape_controls("\n".join(filter(None, lines)))
+        yield _Entry(one.path, one.line, one.kind.value, _LEVELS[one.kind], text)
+    for error in checked.errors:
+        if isinstance(error, CaseError):
+            path, line, text = error.file, error.line or 1, error.message
+            yield _Entry(path, line, _UNREADABLE, "error", escape_controls(text))
+        else:
+            yield _Entry(None, 0, _UNREADABLE, "error", escape_controls(str(error)))
+
+
+def github(checked: VerifiedText) -> Iterator[str]:
+    """Yield a workflow command of GitHub Actions for each finding and each error."""
+    for one in _entries(checked):
+        members = {"title": _TOOL if one.kind == _UNREADABLE else f"{_TOOL}: {one.kind}"}
+        if one.path is not None:
+            file = _relative(one.path, checked.folder)
+            members = {"file": file, "line": str(one.line)} | members
+        listed = ",".join(f"{name}={_escape(text, ':,')}" for name, text in members.items())
+        yield f"::{one.level} {listed}::{_escape(one.message)}"
+
+
+def _escape(text: str, more: str = "") -> str:
+    for char in f"%\r\n{more}":
+        text = text.replace(char, f"%{ord(char):02X}")
+    return text
+
+
+def lsp_lines(checked: VerifiedText) -> Iterator[str]:
+    """Yield for each case file the parameters of ``publishDiagnostics``, one line of JSON.
+
+    A file without findings has an empty list, which clears what an editor showed before. A file
+    that could not be read has one diagnostic: why.
+    """
+    entries = list(_entries(checked))
+    findings = [one for one in entries if one.kind != _UNREADABLE]
+    shown: list[tuple[str, CaseFile | None, list[_Entry]]] = [
+        (case.path, case, [one for one in findings if one.path == case.path])
+        for case in checked.cases
+    ]
+    errors = [one for one in entries if one.kind == _UNREADABLE]
+    shown += [(one.path, None, [one]) for one in errors if one.path is not None]
+    for path, case, found in shown:
+        uri = Path(os.path.normpath(checked.folder / path)).as_uri()
+        told = {"uri": uri, "diagnostics": [_diagnostic(one, case) for one in found]}
+        yield json.dumps(told, ensure_ascii=False)
+
+
+def _diagnostic(one: _Entry, case: CaseFile | None) -> dict[str, object]:
+    line = one.line - 1
+    end = {"line": line + 1, "character": 0}
+    if case:
+        length = len(case.lines[line].encode("utf-16-le", "surrogatepass")) // 2
+        end = {"line": line, "character": length}
+    return {
+        "range": {"start": {"line": line, "character": 0}, "end": end},
+        "severity": _SEVERITIES[one.level],
+        "code": one.kind,
+        "source": _TOOL,
+        "message": one.message,
+    }
+
+
+def sarif(checked: VerifiedText) -> Iterator[str]:
+    """Yield the lines of a SARIF log."""
+    rules = [(kind.value, text, _LEVELS[kind]) for kind, text in _RULES.items()]
+    rules.append((_UNREADABLE, "A case file cannot be read, and nothing is tested.", "error"))
+    kinds = [kind for kind, _, _ in rules]
+    described = [
+        {
+            "id": kind.replace(" ", "-"),
+            "shortDescription": {"text": text},
+            "defaultConfiguration": {"level": level},
+        }
+        for kind, text, level in rules
+    ]
+    notes = [
+        {"level": "error", "message": {"text": escape_controls(str(error))}}
+        for error in checked.errors
+    ]
+    results = [
+        {
+            "ruleId": one.kind.replace(" ", "-"),
+            "ruleIndex": kinds.index(one.kind),
+            "level": one.level,
+            "message": {"text": one.message},
+            "locations": [_location(one.path, one.line, checked.folder)],
+        }
+        for one in _entries(checked)
+        if one.path is not None
+    ]
+    run = {
+        "tool": {"driver": {"name": _TOOL, "version": __version__, "rules": described}},
+        "columnKind": "utf16CodeUnits",
+        "invocations": [{"executionSuccessful": not notes, "toolExecutionNotifications": notes}],
+        "results": results,
+    }
+    document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+    yield json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def _location(path: str, line: int, folder: Path) -> dict[str, object]:
+    name = _relative(path, folder)
+    if Path(name).is_absolute():
+        place = {"uri": Path(name).as_uri()}
+    else:
+        place = {"uri": quote(name, errors="surrogateescape"), "uriBaseId": "%SRCROOT%"}
+    return {"physicalLocation": {"artifactLocation": place, "region": {"startLine": line}}}
+
+
+def _relative(path: str, folder: Path) -> str:
+    """Return a name relative to a folder with ``/``, or an absolute one of what lies elsewhere."""
+    full = Path(os.path.normpath(folder / path))
+    return (full.relative_to(folder) if full.is_relative_to(folder) else full).as_posix()
+
+
+FORMATS = {"github": github, "sarif": sarif, "lsp-lines": lsp_lines}
 
 
 VERIFY = Command("verify", _PAGE, _add_options, _run)

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the group of ``pytest --help``."""
-    group = parser.getgroup("gtp", "case files for programs that play Go (gtp-harness)")
-    add = group.addoption
+    add = parser.getgroup("gtp", "case files for programs that play Go (gtp-harness)").addoption
     add("--gtp-engine", metavar="PROGRAM",
         help="collect .gtp and .tst files and run them against PROGRAM, split into words as a"
         " shell does; each file gets a fresh engine, started in the file's folder")  # fmt: skip
@@ -38,9 +37,9 @@ def _protocol(text: str) -> str:
 
 
 def _seconds(text: str) -> float:
-    from harness.cli.commandline import number
+    from harness.cli.commandline import time_limit
 
-    return number(0, "seconds, 0 for no limit")(text)
+    return time_limit(text)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -17,28 +17,19 @@ from typing import Any, NoReturn
 
 import pytest
 
-from harness import (
-    CaseError,
-    CaseFile,
-    Options,
-    Outcome,
-    SandboxError,
-    Step,
-    UsageError,
-    Verdict,
-    read_case_file,
-    run_cases,
-)
+from harness import read_case_file
 from harness.cli.engine_options import visible_paths
 from harness.engine.launch import split_program
-from harness.options import GTP, limits_of
+from harness.errors import CaseError, SandboxError, UsageError
+from harness.options import GTP, Options, limits_of
 from harness.reading.expectation import in_a_sentence
 from harness.reading.suite import is_case_in_folder, narrow
+from harness.records import CaseFile, Outcome, Verdict
 from harness.report.file_view import FileView, view
 from harness.report.junit import mismatch
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
-from harness.running.runs import not_judged
+from harness.running.runs import not_judged, run_cases
 from harness.text import escape_controls, one_line
 
 
@@ -98,16 +89,21 @@ class CaseFileCollector(pytest.File):
 
     def collect(self) -> "Iterator[CaseTest]":
         """Yield an item for each test, named by its id: ``10``, or ``10[line7]`` if it recurs."""
-        dialect = self.config.option.gtp_dialect
+        dialect, home = self.config.option.gtp_dialect, self.config.invocation_params.dir
+        path = self.path.relative_to(home) if self.path.is_relative_to(home) else self.path
         try:
             with self._at_home():
-                self.case = read_case_file(self._format_path(), dialect)
+                self.case = read_case_file(str(path), dialect)
         except CaseError as error:
             raise self.CollectError(escape_controls(str(error))) from None
         tests = [(index, step) for index, step in enumerate(self.case.steps) if step.is_test]
         counts = Counter(step.id for _, step in tests)
         for index, step in tests:
-            yield CaseTest.from_parent(self, name=_name(step, counts[step.id]), index=index)
+            # Names differ; as with parametrized tests, file::10 selects all of id 10.
+            name = f"line{step.line}" if step.id < 0 else str(step.id)
+            if step.id >= 0 and counts[step.id] > 1:
+                name += f"[line{step.line}]"
+            yield CaseTest.from_parent(self, name=name, index=index)
 
     def setup(self) -> None:
         """Run the file, unless that is done."""
@@ -123,53 +119,38 @@ class CaseFileCollector(pytest.File):
             pytest.fail(self.engine_failure(), pytrace=False)
 
     def _run(self) -> FileView:
+        given, steps = self.config.option, self.case.steps
+        limits = limits_of(given.gtp_sandbox)
+        if given.gtp_timeout is not None:
+            limits = limits._replace(timeout=given.gtp_timeout)
+        table, home = given.gtp_translate, self.config.invocation_params.dir
+        options = Options(
+            dialect=given.gtp_dialect,
+            protocol=given.gtp_protocol or GTP,
+            translate=str(home / table) if table else "",
+            jobs=1,
+            limits=limits,
+            sandbox=given.gtp_sandbox,
+            show=visible_paths(given.gtp_engine, given.gtp_sandbox),
+        )
+        # Tests that share an id belong together: GNU Go's dialect judges them by the last reply.
+        ids = {steps[index].id for index in self.chosen} - {-1}
+        chosen = [
+            step.is_test and (index in self.chosen or step.id in ids)
+            for index, step in enumerate(steps)
+        ]
         with self._at_home():
-            wanted = narrow(self.case, self._select_tests())
             try:
-                result = run_cases(self.config.option.gtp_engine, [wanted], self._options())
+                result = run_cases(given.gtp_engine, [narrow(self.case, chosen)], options)
             except SandboxError as error:
                 _harness_failed(str(error))
             if result.faults:
                 _harness_failed(result.faults[0])
             return view(result.files[0])
 
-    def _options(self) -> Options:
-        given = self.config.option
-        limits = limits_of(given.gtp_sandbox)
-        if given.gtp_timeout is not None:
-            limits = limits._replace(timeout=given.gtp_timeout)
-        return Options(
-            dialect=given.gtp_dialect,
-            protocol=given.gtp_protocol or GTP,
-            translate=self._translate(given.gtp_translate),
-            jobs=1,
-            limits=limits,
-            sandbox=given.gtp_sandbox,
-            show=visible_paths(given.gtp_engine, given.gtp_sandbox),
-        )
-
-    def _translate(self, table: str) -> str:
-        return str(self.config.invocation_params.dir / table) if table else ""
-
-    def _select_tests(self) -> list[bool]:
-        """Say of each step whether it is a test of this session.
-
-        Tests that share an id belong together: GNU Go's dialect judges them by the last reply.
-        """
-        steps = self.case.steps
-        ids = {steps[index].id for index in self.chosen} - {-1}
-        return [
-            step.is_test and (index in self.chosen or step.id in ids)
-            for index, step in enumerate(steps)
-        ]
-
     def _at_home(self) -> contextlib.AbstractContextManager[None]:
         """Be where pytest was called, wherever tests may have gone: names are relative to it."""
         return contextlib.chdir(self.config.invocation_params.dir)
-
-    def _format_path(self) -> str:
-        home = self.config.invocation_params.dir
-        return str(self.path.relative_to(home) if self.path.is_relative_to(home) else self.path)
 
     # --- for its tests ---
 
@@ -219,11 +200,7 @@ class CaseTest(pytest.Item):
             pytest.fail(f"not judged: {escape_controls(str(error))}", pytrace=False)
 
     def runtest(self) -> None:
-        """Raise what the verdict is for pytest; nothing is left to run.
-
-        Raises:
-            WrongAnswer: it is one.
-        """
+        """Raise what the verdict is for pytest; nothing is left to run."""
         outcome = self.file.outcomes[self.index]
         if outcome.verdict is Verdict.IGNORED:
             pytest.skip("ignored: the expectation ends in &")
@@ -246,10 +223,3 @@ class CaseTest(pytest.Item):
         """Return file, line from 0, and heading."""
         heading = f"{self.path.name}: {one_line(self.step.text, 60)}"
         return self.path, self.step.line - 1, heading
-
-
-def _name(step: Step, count: int) -> str:
-    """Return a name of its own; as with parametrized tests, ``file::10`` selects all of id 10."""
-    if step.id < 0:
-        return f"line{step.line}"
-    return str(step.id) if count == 1 else f"{step.id}[line{step.line}]"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby, islice
 
 from harness import file_system
 from harness.errors import ReportError, UsageError
-from harness.text import encode_visible
+from harness.text import encode_visible, encode_without_surrogates
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few
@@ -76,6 +76,15 @@ def write_bytes(path: str, data: bytes) -> None:
     Raises :class:`ReportError` when it cannot be written.
     """
     _write(path, [data])
+
+
+def write_json(path: str, schema: str, members: Mapping[str, object]) -> None:
+    """Write a document as JSON, in version 1 of a schema; raises as :func:`write`."""
+    from json import dumps
+
+    document = {"schema": schema, "version": 1, **members}
+    text = dumps(document, ensure_ascii=False, indent=1)
+    write(path, [text, "\n"], encode_without_surrogates)
 
 
 def _write(path: str, pieces: Iterable[bytes], *, lasting: bool = True) -> None:
@@ -143,12 +152,12 @@ def _beside(place: str) -> str:
     return os.path.join(os.path.dirname(place), f".gtp-harness-{os.getpid()}.part")
 
 
-def try_to_write(path: str) -> None:
+def try_to_write(path: str | None) -> None:
     """Find out before a long run, not after it, that a report cannot be written.
 
-    Nothing is left behind. Raises :class:`UsageError`.
+    ``path``: None or "" if none is asked for. Nothing is left behind. Raises :class:`UsageError`.
     """
-    if path in STDOUT:
+    if not path or path in STDOUT:
         return
     try:
         place, mode = _place(path)

@@ -1,4 +1,4 @@
-"""The records of verifying, and wrong answers that a loose expectation accepts."""
+"""The records of verifying, and what is wrong with an expectation, given the oracle's answer."""
 
 import enum
 import re
@@ -66,16 +66,8 @@ class Verified(NamedTuple):
 
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
-_OTHERS = {
-    "true": ("false",),
-    "false": ("true",),
-    "black": ("white", "draw", "unknown"),
-    "white": ("black", "draw", "unknown"),
-    "draw": ("black", "white", "unknown"),
-    "unknown": ("black", "white", "draw"),
-    "resign": ("pass",),
-    "pass": ("resign",),
-}
+# Answers that are taken for each other.
+_ALTERNATIVES = (("true", "false"), ("black", "white", "draw", "unknown"), ("resign", "pass"))
 _TYPES = ("Win", "BlockWin", "OpenFour", "BlockOpenFour", "Random")
 _REASONS = ("wrong color", "wrong coordinate", "occupied")
 _SCORE = re.compile(r"[BW]\+.+|0")
@@ -84,14 +76,14 @@ _ERROR = re.compile(r'illegal move: "(.*)" (.*)')
 
 def near(text: str) -> Iterator[str]:
     """Yield texts that are like a right answer and most of them wrong."""
-    yield from _OTHERS.get(text, ())
+    for words in _ALTERNATIVES:
+        yield from (word for word in words if text in words and word != text)
     yield from ("", f"{text} {text}", f"{text}x", f"x{text}", f"{text} a", f"[{text}]")
     if text:
         for number in _NUMBER.finditer(text):
             whole, point, fraction = number[0].partition(".")
-            tail = point + fraction
             for value in (int(whole) + 1, abs(int(whole) - 1), int(whole) * 10):
-                yield f"{text[: number.start()]}{value}{tail}{text[number.end() :]}"
+                yield f"{text[: number.start()]}{value}{point}{fraction}{text[number.end() :]}"
         for place, character in enumerate(text):  # what a pattern may take for something else
             if character in ".+*?|()-":
                 begin, end = text[:place], text[place + 1 :]
@@ -104,15 +96,13 @@ def near(text: str) -> Iterator[str]:
             yield from (other + text[1:], f"{text}.0", f"{text}.5", f"{text}0")
             yield text.partition(".")[0]
     elif error := _ERROR.fullmatch(text):
-        yield from _errors(error[1], error[2])
+        argument, reason = error.groups()
+        yield from (f'illegal move: "{argument}" {other}' for other in _REASONS)
+        yield from (f"illegal move: {argument} {reason}", f'illegal move: "" {reason}')
+        yield f'illegal move: "b {argument}" {reason}'
+        yield from (f'"{argument}" {reason}', "illegal move")
     elif not text.startswith("There "):
         yield from _lists(text.split(" "))
-
-
-def _errors(argument: str, reason: str) -> Iterator[str]:
-    yield from (f'illegal move: "{argument}" {other}' for other in _REASONS)
-    yield from (f"illegal move: {argument} {reason}", f'illegal move: "" {reason}')
-    yield from (f'illegal move: "b {argument}" {reason}', f'"{argument}" {reason}', "illegal move")
 
 
 def _lists(words: list[str]) -> Iterator[str]:
@@ -165,10 +155,8 @@ class ExpectationJudge:
                     kind = FindingKind.TIGHT
                     text = f"it refuses {_quote(refused)}, which is right, too"
                 else:
-                    kind, text = (
-                        FindingKind.LOOSE,
-                        next(self._wrongly_accepted(answer, mistaken), ""),
-                    )
+                    kind = FindingKind.LOOSE
+                    text = next(self._wrongly_accepted(answer, mistaken), "")
                 if text:
                     yield self._finding(kind, answer, text, self._suggest_better(answer))
         except UndecidedError as error:

@@ -1,4 +1,4 @@
-"""A case file put to the oracle: what each test asks, and which lines cannot be reached."""
+"""Case files put to the oracle: what tests ask, what cannot be reached, what is asked twice."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ from harness.verifying.expectation_judge import (
     OracleAnswer,
     Verified,
 )
-from oracle.command_properties import STONES, CommandProperties, PropertyTable
+from oracle.command_properties import STONES, CommandProperties
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown
 
@@ -31,37 +31,40 @@ _HIDDEN = "the right answer is not known: the command of the setup in line {} is
 _SETS_UP = "the document leaves open what this command of the setup does: {}"
 
 
-def ask_tests(
-    case: CaseFile, specification: Specification, dialect: Dialect
-) -> Iterator[OracleAnswer | CaseFinding]:
-    """Yield what each test asks, and a finding for each line that goes wrong before one.
-
-    If a refused setup hides the right answer of a test, that is a finding, too.
-    """
-    walk = _FileWalk(case, specification, dialect)
-    for step in case.steps:
-        if not walk.quit_line:
-            yield from walk.step(step)
-        elif step.is_test:
-            yield walk.unreachable(step, f"the engine has quit in line {walk.quit_line}")
-    yield from walk.opened.values()
-
-
 class _FileWalk:
     """The way through one file, with the oracle's engine."""
 
     def __init__(self, case: CaseFile, specification: Specification, dialect: Dialect) -> None:
-        self._path, self._lines = case.path, case.lines
+        self._path, self._steps, self._lines = case.path, case.steps, case.lines
         self._specification = specification
         self._dialect = dialect_of(case, dialect)
         self._engine = specification.reference_engine(in_process.folder_of(case))
         self._is_free = False  # an engine's own choice has led here
-        self._unknown = _Unknown()
-        self._tested = {step.command for step in case.steps if self._asks(step)}
-        self.quit_line = 0
-        self.opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
+        # The parts of a game that are unknown, with the line of the command that was refused.
+        self._unknown: dict[str, int] = {}
+        # What tests ask, whose answer may be an error.
+        self._tested = {
+            step.command
+            for step in case.steps
+            if step.pattern is not None
+            and (step.pattern.expected_fail or in_process.is_judged(step.command, specification))
+        }
+        self._quit_line = 0
+        self._opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
 
-    def step(self, step: Step) -> Iterator[OracleAnswer | CaseFinding]:
+    def ask(self) -> Iterator[OracleAnswer | CaseFinding]:
+        """Yield what each test asks, and a finding for each line that goes wrong before one.
+
+        If a refused setup hides the right answer of a test, that is a finding, too.
+        """
+        for step in self._steps:
+            if not self._quit_line:
+                yield from self._send(step)
+            elif step.is_test:
+                yield self._unreachable(step, f"the engine has quit in line {self._quit_line}")
+        yield from self._opened.values()
+
+    def _send(self, step: Step) -> Iterator[OracleAnswer | CaseFinding]:
         """Send a command to the oracle; yield what it asks, or what is wrong with it."""
         engine, properties = self._engine, self._specification.commands[_name(step)]
         self._is_free = self._is_free and not properties.begins_board
@@ -69,30 +72,34 @@ class _FileWalk:
         ends, game = self._specification.ends, engine.session.game
         is_late = ends and properties.moves and not properties.chooses and game.is_over
         late = "the game is over before this move" if is_late else ""
-        hidden = self._unknown.line(properties)
+        refused = (self._unknown[one] for one in properties.needs if one in self._unknown)
+        hidden = min(refused, default=0)
         told = self._ask_oracle(step, properties, choices) if step.is_test else None
         # Tests on a board of such a size are reported by themselves.
         sets_up = not properties.begins_board and self._only_sets_up(step, properties)
         if sets_up and not (late or hidden) and (why := _why_open(engine, step.command)):
             text = _SETS_UP.format(why)
             found = CaseFinding(FindingKind.OPEN, self._path, step.line, step.text, text)
-            self.opened.setdefault(why, found)
+            self._opened.setdefault(why, found)
         right = reply_of(engine.handle(step.text))
         fault = ""
         # It is refused: as an error, or in Gomoku's own way.
         is_refused = not right.ok or (properties.says_nothing and right.text)
         if is_refused and not self._is_meant(step, right):
             fault = f"this command of the setup is refused: {one_line(right.raw, 80)}"
-        (self._unknown.forget if fault else self._unknown.know_again)(properties, step.line)
+        for part in properties.touches if fault else ():
+            self._unknown.setdefault(part, step.line)
+        for part in () if fault else properties.renews:
+            self._unknown.pop(part, None)
         if told is None or (fault and properties.sets_up and self._only_sets_up(step, properties)):
             if text := late or fault:
-                yield self.unreachable(step, text)
+                yield self._unreachable(step, text)
         elif hidden and in_process.is_judged(step.command, self._specification):
-            yield self.unreachable(step, _HIDDEN.format(hidden))
+            yield self._unreachable(step, _HIDDEN.format(hidden))
         else:
             yield told._replace(right=right)
         self._is_free = self._is_free or (properties.moves and len(choices) > 1)
-        self.quit_line = 0 if engine.session.running else step.line
+        self._quit_line = 0 if engine.session.running else step.line
 
     def _ask_oracle(
         self, step: Step, properties: CommandProperties, choices: tuple[str, ...]
@@ -136,12 +143,7 @@ class _FileWalk:
             return False
         return met in (Verdict.PASSED, Verdict.EXPECTED_FAIL)
 
-    def _asks(self, step: Step) -> bool:
-        """Return whether a test is about the answer to its command, maybe an error."""
-        judged = in_process.is_judged(step.command, self._specification)
-        return step.pattern is not None and (judged or step.pattern.expected_fail)
-
-    def unreachable(self, step: Step, text: str) -> CaseFinding:
+    def _unreachable(self, step: Step, text: str) -> CaseFinding:
         return CaseFinding(FindingKind.UNREACHABLE, self._path, step.line, step.text, text)
 
     def _only_sets_up(self, step: Step, properties: CommandProperties) -> bool:
@@ -159,28 +161,6 @@ def _why_open(engine: Engine, command: str) -> str:
     session = engine.session
     why: str = session.explain_open_answer(split(command))
     return "" if why == session.explain_open_answer([""]) else why
-
-
-class _Unknown:
-    """The parts of a game that are unknown because a command of its setup was refused."""
-
-    def __init__(self) -> None:
-        self._since: dict[str, int] = {}  # what is not known, and the line of the refused command
-
-    def forget(self, properties: CommandProperties, line: int) -> None:
-        """Forget what a command would have set or changed."""
-        for part in properties.touches:
-            self._since.setdefault(part, line)
-
-    def know_again(self, properties: CommandProperties, line: int) -> None:
-        """Know again what a command has set."""
-        for part in properties.renews:
-            self._since.pop(part, None)
-
-    def line(self, properties: CommandProperties) -> int:
-        """Return the line that keeps a command's right answer from being known; 0 if none does."""
-        lines = (self._since[part] for part in properties.needs if part in self._since)
-        return min(lines, default=0)
 
 
 # --- All case files together: what each test's expectation is worth, and which tests ask the same
@@ -207,7 +187,7 @@ def verify(
         if not any(step.is_test for step in case.steps):
             continue  # for --gtpfile, say: of no assignment
         own = specification or specification_of(case, in_folder)
-        told = list(ask_tests(case, own, find_dialect(dialect)))
+        told = list(_FileWalk(case, own, find_dialect(dialect)).ask())
         judge = ExpectationJudge(case.path, own, dialect_of(case, find_dialect(dialect)))
         answers = mistaken_answers(case, own)
         found: list[CaseFinding] = []
@@ -275,8 +255,11 @@ def _find_repeated(
     first: Places,
 ) -> list[CaseFinding]:
     """Return the tests that repeat an earlier one; repeating within a game is not a fault."""
-    findings = []
-    games = dict(_games(case, specification.commands))
+    found = []
+    games, game = dict[int, int](), 0  # by line, the number of the board that it is about
+    for step in case.steps:
+        game += specification.commands[_name(step)].begins_board
+        games[step.line] = game
     known = {one.step.line for one in results if isinstance(one, OracleAnswer) and not one.is_free}
     for step, identity in in_process.identities(case, specification):
         if step.line not in known:
@@ -284,18 +267,8 @@ def _find_repeated(
         path, game, line = first.setdefault(identity, (case.path, games[step.line], step.line))
         if (path, game) != (case.path, games[step.line]):
             text = f"{path}:{line} asks the same after a symmetry or an exchange of colors"
-            findings.append(
-                CaseFinding(FindingKind.DUPLICATE, case.path, step.line, step.text, text)
-            )
-    return findings
-
-
-def _games(case: CaseFile, command_properties: PropertyTable) -> Iterator[tuple[int, int]]:
-    """Yield each line with a command and the number of the board that it is about."""
-    game = 0
-    for step in case.steps:
-        game += command_properties[_name(step)].begins_board
-        yield step.line, game
+            found.append(CaseFinding(FindingKind.DUPLICATE, case.path, step.line, step.text, text))
+    return found
 
 
 def _name(step: Step) -> str:

@@ -17,16 +17,17 @@ ADDRESS = "tls://10.0.0.1:8786"
 )
 def test_the_end_is_told_a_month_before(tmp_path, capsys, days, is_told, role):
     tls.make(tmp_path / "papers", days)
-    found = cluster.read_papers(ADDRESS, str(tmp_path / "papers"), role)
+    found = cluster.check_certificates(ADDRESS, str(tmp_path / "papers"), role)
     said = capsys.readouterr().err
     ends = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=days)
-    assert abs(found.good_until() - ends) < datetime.timedelta(minutes=5)
+    until = tls.papers(ADDRESS, found, role).good_until()
+    assert abs(until - ends) < datetime.timedelta(minutes=5)
     assert (f"end on {ends:%Y-%m-%d}" in said) == is_told
     assert bool(said) == is_told
 
 
 def test_nothing_is_told_where_there_are_none(capsys):
-    assert cluster.read_papers("tcp://127.0.0.1:8786", "", tls.SERVER) is None
+    assert not cluster.check_certificates("tcp://127.0.0.1:8786", "", tls.SERVER)
     assert capsys.readouterr().err == ""
 
 

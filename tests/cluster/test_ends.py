@@ -51,10 +51,33 @@ def test_an_address_for_files_that_cannot_be_had_is_told():
     )
 
 
-def test_a_port_for_files_that_does_not_exist_is_refused():
-    with pytest.raises(UsageError, match="--bytes-at: found port 65536, expected at most 65535"):
-        cluster._bytes_at("10.0.0.1:65536", "tcp://127.0.0.1:8786")
-    assert cluster._bytes_at("10.0.0.1:65535", "") == ("10.0.0.1", 65535)
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("10.0.0.1:65535", ("10.0.0.1", 65535)),
+        ("grader.example.org", ("grader.example.org", 0)),
+        (":8080", ("127.0.0.1", 8080)),
+        ("::1", ("::1", 0)),
+        ("fe80::5", ("fe80::5", 0)),
+        ("[fe80::5]:8080", ("fe80::5", 8080)),
+    ],
+)
+def test_an_address_for_files(text, place):
+    assert cluster._bytes_at(text, "tcp://127.0.0.1:8786") == place
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("10.0.0.1:65536", "port 65536, expected at most 65535"),
+        ("8080", "'8080', expected HOST or HOST:PORT"),
+        ("host:²", "'host:²', expected HOST or HOST:PORT"),
+        ("host/x:80", "'host/x:80', expected HOST or HOST:PORT"),
+    ],
+)
+def test_an_address_for_files_that_does_not_exist_is_refused(text, wrong):
+    with pytest.raises(UsageError, match=f"--bytes-at: found {wrong}"):
+        cluster._bytes_at(text, "tcp://127.0.0.1:8786")
 
 
 class _Unstartable:

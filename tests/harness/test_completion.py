@@ -7,7 +7,7 @@ import subprocess
 import pexpect
 import pytest
 
-from harness.cli import COMMANDS, completion, man
+from harness.cli import COMMANDS, man
 from harness.cli import main as harness
 from tests.conftest import program
 
@@ -22,7 +22,7 @@ def run(words, **more):
 def scripts(tmp_path_factory):
     """A folder with each shell's script, and with files and folders to be completed."""
     folder = tmp_path_factory.mktemp("completion")
-    for shell, lines in completion._SHELLS.items():
+    for shell, lines in man._SHELLS.items():
         (folder / f"c.{shell}").write_text("\n".join(lines(man.describe_commands())) + "\n")
     (folder / "mine.gtp").write_text("")
     (folder / "mystery").mkdir()
@@ -138,12 +138,12 @@ def test_zsh(scripts):
 
 
 def test_every_option_is_in_every_script(scripts):
-    texts = {shell: (scripts / f"c.{shell}").read_text() for shell in completion._SHELLS}
+    texts = {shell: (scripts / f"c.{shell}").read_text() for shell in man._SHELLS}
     for one in man.describe_commands():
         names = [name for option in one.options for name in option.names]
         for shell, text in texts.items():
             assert one.name in text
-            spelled = map(completion._fish_name, names) if shell == "fish" else names
+            spelled = map(man._fish_name, names) if shell == "fish" else names
             assert [name for name in spelled if name not in text] == [], (one.name, shell)
 
 

@@ -17,8 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import gradescope
-from harness.cli import main
+from harness.cli import gradescope, main
 from harness.errors import SandboxError, UsageError
 from harness.sandbox import landlock
 from tests.harness import small_class, without_namespaces
@@ -185,9 +184,9 @@ def test_the_latest_due_date_of_the_students_counts(changed, due, tmp_path, monk
     monkeypatch.setenv("TZ", "UTC")
     path = tmp_path / gradescope.METADATA_FILE
     path.write_text(json.dumps(METADATA | changed))
-    times = gradescope.read_metadata(path)
-    assert times.created.isoformat() == "2026-01-28T14:22:32.365935"
-    assert (times.due and times.due.isoformat()) == due
+    created, last = gradescope.read_metadata(path)
+    assert created.isoformat() == "2026-01-28T14:22:32.365935"
+    assert (last and last.isoformat()) == due
 
 
 @pytest.mark.parametrize(
@@ -235,7 +234,9 @@ def test_without_a_sandbox_there_is_no_mark_and_no_result(autograder, monkeypatc
 def test_a_mark_that_is_withheld_is_no_result(autograder, monkeypatch, capsys):
     result = made_class()
     withheld = next(one for one in result.graded if one.marks.withheld)
-    monkeypatch.setattr("harness.gradescope.grade", lambda _: result._replace(graded=(withheld,)))
+    monkeypatch.setattr(
+        "harness.cli.gradescope.grade", lambda _: result._replace(graded=(withheld,))
+    )
     assert main(["gradescope", "--grade", str(autograder)]) == 3
     said = capsys.readouterr().err
     assert "the harness failed, and there is no mark: " in said

@@ -10,7 +10,8 @@ from unittest.mock import MagicMock
 import pytest
 
 from harness.cli import main
-from harness.cli.console import Console, Style
+from harness.cli.console import Console
+from harness.cli.run import RUN
 from harness.engine import engine_session, process
 from harness.grading.attempts import grading_progress
 from harness.grading.attempts.grading_progress import GradingProgress
@@ -137,7 +138,7 @@ def test_what_is_answered_is_said_no_more(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "SECONDS", 0.0)
-    console = Console(2, Style())
+    console = Console(2, RUN.parser().read(["engine", "test"]))
     one = Waiting("slow", 31.0, 29.0)
     console.on_progress(Progress(0, "a.gtp", 0, 1, 0, waiting=one))
     console.on_progress(Progress(1, "b.gtp", 0, 1, 0, waiting=one))

@@ -6,9 +6,10 @@ from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
 
-from harness.check.steps import CheckReporter, Transcript
+from harness.check.steps import CheckReporter
 from harness.cli import console
-from harness.cli.console import can_draw, colors, never_fail_to_encode
+from harness.cli.commandline import never_fail_to_encode
+from harness.cli.console import can_draw, colors
 from harness.report.paint import Paint, wrap
 from oracle.draw import Diagram, draw_text
 from oracle.position import Position
@@ -97,10 +98,10 @@ def test_a_check_wraps_on_the_terminal_and_not_in_its_transcript(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A receipt in a transcript is a line, which the grading reads."""
-    transcript = Transcript("check")
+    sayer = CheckReporter("check", Paint(0), unicode=True, width=40)
     sentence = "The log ends here; it is added to the archive, and that is packed again."
-    CheckReporter(transcript, Paint(0), unicode=True, width=40).note(sentence, "warn")
+    sayer.note(sentence, "warn")
     shown = capsys.readouterr().out.splitlines()
     assert len(shown) == 2 and max(map(len, shown)) <= 40
     assert all(line.startswith("   ") for line in shown)
-    assert f"   {sentence}\r\n".encode() in transcript.close(0)
+    assert f"   {sentence}\r\n".encode() in sayer.transcript(0)

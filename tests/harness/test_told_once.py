@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.check.steps import CheckReporter, Transcript, _verdict
+from harness.check.steps import CheckReporter, _verdict
 from harness.reading import casefile
 from harness.records import Failure, FailureKind
 from harness.report.html.parts import Crashes, troubles
@@ -51,7 +51,7 @@ def test_on_a_page():
 
 
 def test_a_student_is_told_that_the_harness_failed_and_not_the_submission(capsys):
-    sayer = CheckReporter(Transcript("check"), Paint(on=False), unicode=True)
+    sayer = CheckReporter("check", Paint(on=False), unicode=True)
     sayer.unknown = ["the harness itself failed"]
     assert _verdict(Path("a1.tgz"), 3, sayer) == 3
     (told,) = filter(None, capsys.readouterr().out.splitlines())

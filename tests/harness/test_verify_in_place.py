@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.cli import main, verify
 from harness.errors import CaseError, UsageError
 from harness.reading import casefile
-from harness.verifying import in_place
 from harness.verifying.expectation_judge import CaseFinding, FindingKind
 from oracle import __version__
 from tests import golden
@@ -31,7 +30,7 @@ def room(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize("name", in_place.FORMATS)
+@pytest.mark.parametrize("name", verify.FORMATS)
 def test_what_is_written_is_as_somebody_saw_it(name, room, capsys):
     assert main(["verify", ".", "--assignment", "go-scoring", "--format", name]) == 2
     told = capsys.readouterr()
@@ -61,7 +60,7 @@ def finding(kind, path, line=1, text="10 score"):
 
 
 def log(*found, errors=(), folder=Path("/work")):
-    (text,) = in_place.sarif(in_place.VerifiedText((), found, errors, folder))
+    (text,) = verify.sarif(verify.VerifiedText((), found, errors, folder))
     read = json.loads(text)
     return read["runs"][0]
 
@@ -100,7 +99,7 @@ def test_nothing_in_a_file_ends_or_begins_a_command_of_github():
     hostile = finding(
         FindingKind.WRONG, "a,b:c\n::error::x.gtp", 3, "10 x\r\n::set-output name=a::b%0A"
     )
-    (line,) = in_place.github(in_place.VerifiedText((), [hostile], (), Path("/work")))
+    (line,) = verify.github(verify.VerifiedText((), [hostile], (), Path("/work")))
     title = "title=gtp-harness verify%3A wrong"
     assert line.startswith(f"::error file=a%2Cb%3Ac%0A%3A%3Aerror%3A%3Ax.gtp,line=3,{title}::")
     assert len(line.splitlines()) == 1
@@ -109,10 +108,8 @@ def test_nothing_in_a_file_ends_or_begins_a_command_of_github():
 
 def test_a_range_is_counted_in_utf_16():
     case = casefile.parse("10 say 𝄞é\n#? [a]\n".encode(), "a.gtp")
-    checked = in_place.VerifiedText(
-        [case], [finding(FindingKind.LOOSE, "a.gtp")], (), Path("/work")
-    )
-    (line,) = in_place.lsp_lines(checked)
+    checked = verify.VerifiedText([case], [finding(FindingKind.LOOSE, "a.gtp")], (), Path("/work"))
+    (line,) = verify.lsp_lines(checked)
     (one,) = json.loads(line)["diagnostics"]
     assert one["range"]["end"] == {"line": 0, "character": 10}
     assert (one["severity"], one["code"]) == (2, "too loose")
@@ -121,12 +118,12 @@ def test_a_range_is_counted_in_utf_16():
 def test_a_file_that_cannot_be_read_is_shown_in_place():
     """An editor would show what it showed before, or nothing."""
     nobodys = UsageError("--ids 3 selects no test")
-    checked = in_place.VerifiedText((), (), (UNREAD, nobodys), Path("/work"))
-    assert [*in_place.github(checked)] == [
+    checked = verify.VerifiedText((), (), (UNREAD, nobodys), Path("/work"))
+    assert [*verify.github(checked)] == [
         "::error file=b.gtp,line=7,title=gtp-harness verify::found a second pattern",
         "::error title=gtp-harness verify::--ids 3 selects no test",
     ]
-    (line,) = in_place.lsp_lines(checked)
+    (line,) = verify.lsp_lines(checked)
     published = json.loads(line)
     (one,) = published["diagnostics"]
     assert published["uri"] == "file:///work/b.gtp"
