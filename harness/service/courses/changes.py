@@ -165,7 +165,6 @@ def change(
             "something was submitted or changed meanwhile: look once more"
         )
     values = {name: getattr(planned.made, name) for name in _NAMES}
-    values["hidden"] = int(planned.made.hidden)
     courses.ASSIGNMENTS.change(act.db, values, id=assignment.id)
     courses.extend(act.db, assignment.id, planned.ended, "")
     if lines := [f"{name}: {said}" for name, said in _list_changed(now, planned.made).items()]:

@@ -117,7 +117,7 @@ def change(
     """
     badge = (suite.badge or secrets.token_hex(16)) if has_badge else ""
     made = suite._replace(title=making.read_title(title), is_open=is_open, badge=badge)
-    values: dict[str, object] = {"title": made.title, "is_open": int(is_open), "badge": badge}
+    values = {"title": made.title, "is_open": is_open, "badge": badge}
     courses.SUITES.change(act.db, values, id=suite.id)
     act.note("suite changed", suite.id, title=made.title, open=is_open, badge=has_badge)
     return made
@@ -167,8 +167,7 @@ def post(act: AuditedTransaction, suite: Suite, posted_run: PostedRun, folder: P
         UsageError: the owner has no room left.
     """
     _check_room(act, suite, len(posted_run.data))
-    made = _count(_new(act, suite, posted_run.revision), posted_run)
-    _write(folder, made, posted_run)
+    made = _write(folder, _new(act, suite, posted_run.revision), posted_run)
     return _add(act, made, folder)
 
 
@@ -224,14 +223,8 @@ def _add(act: AuditedTransaction, run: SuiteRun, folder: Path) -> SuiteRun:
 
 def conclude(act: AuditedTransaction, run: SuiteRun, posted_run: PostedRun, folder: Path) -> None:
     """Keep what a worker found of an engine."""
-    made = _count(run, posted_run)
-    _write(folder, made, posted_run)
+    made = _write(folder, run, posted_run)
     courses.RUNS.change(act.db, made._asdict(), id=run.id)
-
-
-def fail(act: AuditedTransaction, run: SuiteRun, trouble: str) -> None:
-    """Write down why an engine has no result."""
-    courses.RUNS.change(act.db, {"trouble": trouble}, id=run.id)
 
 
 def state_of(db: Connection, run: SuiteRun) -> State:
@@ -244,8 +237,14 @@ def state_of(db: Connection, run: SuiteRun) -> State:
     return "running" if records.LEASED in states else "waiting"
 
 
-def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
+def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
+    """Write a document, and the run as a history keeps it; return the run with its counts."""
     found = posted_run.document
+    kept = run_documents.make_kept(found, run.number, run.revision)
+    place = document(folder, run.id)
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place.write_bytes(posted_run.data)
+    place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
     verdicts = Counter(one.verdict for file in found.files for one in file.tests)
     return run._replace(
         started=found.started,
@@ -257,14 +256,6 @@ def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
         undecided=verdicts["not run"] + verdicts["not judged"],
         broken=sum(file.failure is not None for file in found.files),
     )
-
-
-def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> None:
-    kept = run_documents.make_kept(posted_run.document, run.number, run.revision)
-    place = document(folder, run.id)
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place.write_bytes(posted_run.data)
-    place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
 
 
 def remove_run(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -184,12 +184,7 @@ def check(assignment: CourseAssignment) -> CourseAssignment:
 # --- A form that a browser sends again, as by a double click, makes one thing --------------------
 
 
-class _Kept(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-T = TypeVar("T", bound=_Kept)
+T = TypeVar("T", bound=Any)  # a record with an id
 
 
 def make_once(

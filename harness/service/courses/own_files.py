@@ -209,8 +209,19 @@ def editions(settings: Settings, assignment: CourseAssignment) -> list[list[str]
 
 def _changes(old: Path, new: Path) -> list[str]:
     """Return which parts of the marks and which files differ, in sentences."""
+    points_before, points = (
+        {part.name: part.points for part in assignments.read(place / FILE).marks}
+        for place in (old, new)
+    )
+    gone = points_before.keys() - points.keys()
+    told = [f"{name!r} is no longer a part of the marks" for name in gone]
+    for name, value in points.items():
+        former = points_before.get(name)
+        if former is None:
+            told.append(f"{name!r} is a new part of the marks, with {decimal(value)} points")
+        elif value != former:
+            told.append(f"{name!r} gives {decimal(value)} instead of {decimal(former)}")
     before, after = _files(old), _files(new)
-    told = [*_other_points(old, new)]
     for name in sorted(before.keys() | after.keys()):
         if name not in before:
             told.append(f"{name} is new")
@@ -231,20 +242,6 @@ def _files(place: Path) -> dict[str, bytes]:
         path.relative_to(place).as_posix(): hashlib.sha256(path.read_bytes()).digest()
         for path in paths
     }
-
-
-def _other_points(old: Path, new: Path) -> Iterator[str]:
-    before, after = (
-        {part.name: part.points for part in assignments.read(place / FILE).marks}
-        for place in (old, new)
-    )
-    for name in before.keys() - after.keys():
-        yield f"{name!r} is no longer a part of the marks"
-    for name, points in after.items():
-        if name not in before:
-            yield f"{name!r} is a new part of the marks, with {decimal(points)} points"
-        elif points != before[name]:
-            yield f"{name!r} gives {decimal(points)} instead of {decimal(before[name])}"
 
 
 def take_overlay(
@@ -289,11 +286,8 @@ def lacks_overlay(
     """
     own = assignment or assignment_of(settings, course_assignment)
     name = own.engine.overlay
-    return (
-        bool(name)
-        and not has_overlay(settings, course_assignment)
-        and not (own.place / name).is_dir()
-    )
+    is_there = has_overlay(settings, course_assignment) or (own.place / name).is_dir()
+    return bool(name) and not is_there
 
 
 def list_missing(settings: Settings, assignment: CourseAssignment) -> list[str]:

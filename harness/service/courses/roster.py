@@ -98,8 +98,11 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         )
     remarks += tell_alike(present)
     found = _sum_up(taken, before, remarks)
-    found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
-    _note(act, course, found, len(taken))
+    moved = {o.student: [o.was, o.now] for o in found.changed if o.what == _GROUP}
+    others = [[o.student, o.what, o.was, o.now] for o in found.changed if o.what != _GROUP]
+    told = {"changed": others, "added again": [one.key for one in found.returned]}
+    told_ = {name: value for name, value in told.items() if value}
+    act.note("roster taken", course, students=len(taken), moved=moved, **told_)
     return found
 
 
@@ -116,45 +119,36 @@ def _sum_up(
     intakes: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: Sequence[str]
 ) -> RosterOutcome:
     listed = {one.member.key for one in intakes}
+    added = tuple(one.member for one in intakes if one.before is None)
     changed = tuple(change for one in intakes for change in one.changes)
     returned = [one.member for one in intakes if one.before and one.before.role == FORMER]
     different = {one.student for one in changed} | {one.key for one in returned}
+    missing = tuple(o for o in before.values() if o.role == STUDENT and o.key not in listed)
+    # Platforms tell one student apart by different keys.
+    alike = {_words(one.name): one for one in missing}
+    twins = [(one, alike[words]) for one in added if (words := _words(one.name)) in alike]
     return RosterOutcome(
-        tuple(one.member for one in intakes if one.before is None),
+        added,
         tuple(returned),
         changed,
         sum(one.before is not None and one.member.key not in different for one in intakes),
-        tuple(o for o in before.values() if o.role == STUDENT and o.key not in listed),
-        (*remarks, *(remark for one in intakes for remark in one.remarks)),
-    )
-
-
-def _find_twins(outcome: RosterOutcome) -> Iterator[str]:
-    """Yield a remark for each added student with the name of a missing one.
-
-    Platforms tell one student apart by different keys.
-    """
-    missing = {_words(one.name): one for one in outcome.missing}
-    for one in outcome.added:
-        if other := missing.get(_words(one.name)):
-            yield (
+        missing,
+        (
+            *remarks,
+            *(remark for one in intakes for remark in one.remarks),
+            *(
                 f"{one.name} was added as {one.key}; the course also has {other.name} as"
                 f" {other.key}. If this is one person, remove {one.key} and write {other.key} in"
                 " the file."
-            )
+                for one, other in twins
+            ),
+        ),
+    )
 
 
 def _words(name: str) -> frozenset[str]:
     """Return the words of a name: ``Lovelace, Ada`` and ``Ada Lovelace`` have the same."""
     return frozenset(name.casefold().replace(",", " ").split())
-
-
-def _note(act: AuditedTransaction, course: str, outcome: RosterOutcome, students: int) -> None:
-    moved = {o.student: [o.was, o.now] for o in outcome.changed if o.what == _GROUP}
-    others = [[o.student, o.what, o.was, o.now] for o in outcome.changed if o.what != _GROUP]
-    told = {"changed": others, "added again": [one.key for one in outcome.returned]}
-    told_ = {name: value for name, value in told.items() if value}
-    act.note("roster taken", course, students=students, moved=moved, **told_)
 
 
 def _check_groups(members: Sequence[Member]) -> None:
@@ -174,16 +168,28 @@ def _take_one(
     listed_student: ListedStudent,
     members: Mapping[str, Member],
 ) -> _RosterIntake:
-    known = members.get(listed_student.roster_id)
+    known, address = members.get(listed_student.roster_id), _address_of(listed_student)
     if known is None:
-        return _RosterIntake(None, _add(act, course, listed_student))
+        student = listed_student.student
+        made = Member(
+            course,
+            accounts.add_person(act, student.name, address).id,
+            STUDENT,
+            student.key,
+            student.name,
+            ids=json.dumps(student.ids),
+            team=listed_student.team or "",
+            roster_id=listed_student.roster_id,
+            team_name=listed_student.group,
+        )
+        return _RosterIntake(None, courses.MEMBERS.add(act.db, made))
     person = people.PEOPLE.find(act.db, id=known.person)
     assert person is not None  # members refer to people
     is_ours = accounts.may_be_changed_by(act.db, person, act.by)
     member = _merge(known, listed_student, is_ours=is_ours)
     values = {name: getattr(member, name) for name in _TAKEN}
     courses.MEMBERS.change(act.db, values, course=course, person=known.person)
-    listed, address = _tell(known, member), _address_of(listed_student)
+    listed = _tell(known, member)
     if not is_ours:
         return _RosterIntake(known, member, listed, _tell_kept(person, member, listed_student))
     is_renamed = listed_student.is_named and person.name != member.name
@@ -200,23 +206,6 @@ def _take_one(
             " Make or send a new link.",
         )
     return _RosterIntake(known, member, (*listed, change), remarks)
-
-
-def _add(act: AuditedTransaction, course: str, listed_student: ListedStudent) -> Member:
-    student = listed_student.student
-    person = accounts.add_person(act, student.name, _address_of(listed_student))
-    made = Member(
-        course,
-        person.id,
-        STUDENT,
-        student.key,
-        student.name,
-        ids=json.dumps(student.ids),
-        team=listed_student.team or "",
-        roster_id=listed_student.roster_id,
-        team_name=listed_student.group,
-    )
-    return courses.MEMBERS.add(act.db, made)
 
 
 def _address_of(listed_student: ListedStudent) -> str:
@@ -278,41 +267,35 @@ class Matches(NamedTuple):
 def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -> Matches:
     """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
     found: dict[str, Member] = {}
+    otherwise = []
     taken: set[str] = set()
-    by_id: set[str] = set()
-    for kind in ("", *_KINDS):  # "": the id in the file
-        if not kind:
-            own = _find_single((one.roster_id, one) for one in members)
-            listed = _find_single((one.roster_id, one) for one in listed_students)
-        else:
-            own = _find_single((_ids(one).get(kind, "").casefold(), one) for one in members)
-            listed = _find_single(
-                (dict(one.student.ids).get(kind, "").casefold(), one) for one in listed_students
-            )
+    for kind in ("", *_KINDS):
+        own, listed = _find_single(kind, members), _find_single(kind, listed_students)
         for fact in own.keys() & listed.keys():
             member, roster_id = own[fact], listed[fact].roster_id
-            ids, others = _ids(member), dict(listed[fact].student.ids)
+            ids, others = _ids(member), _ids(listed[fact])
             both = (one for one in _LASTING if one in ids and one in others)
             # They may be two people, whatever else they have in common.
             differ = bool(kind) and any(ids[one] != others[one] for one in both)
             if not differ and member.person not in taken and roster_id not in found:
                 found[roster_id] = member
                 taken.add(member.person)
-        if not kind:
-            by_id = set(found)
-    return Matches(found, tuple(one for one in found if one not in by_id))
+                otherwise += [roster_id] if kind else []
+    return Matches(found, tuple(otherwise))
 
 
-def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
-    """Return by their facts those who share theirs with nobody."""
+def _find_single(kind: str, students: Iterable[_One]) -> dict[str, _One]:
+    """Return those who share their id of a kind with nobody; "": the id in the file."""
     alike: dict[str, list[_One]] = {}
-    for fact, one in facts:
+    for one in students:
+        fact = _ids(one).get(kind, "").casefold() if kind else one.roster_id
         alike.setdefault(fact, []).append(one)
     return {fact: known[0] for fact, known in alike.items() if fact and len(known) == 1}
 
 
-def _ids(member: Member) -> dict[str, str]:
-    return {str(kind): str(value) for kind, value in json.loads(member.ids)}
+def _ids(student: Member | ListedStudent) -> dict[str, str]:
+    ids = json.loads(student.ids) if isinstance(student, Member) else student.student.ids
+    return {str(kind): str(value) for kind, value in ids}
 
 
 # --- Groups of a roster in a course: each spelling is a group of its own, which keeps its key ----

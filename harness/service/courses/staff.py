@@ -41,7 +41,7 @@ def add(act: AuditedTransaction, course: str, new: NewStaff) -> Member:
     name = one_line(" ".join(new.name.split()), _LONGEST)
     if not name:
         raise UsageError("name: found nothing, expected the name of a teacher or an assistant")
-    role, rights = _check_role(new.role), _join_rights(new.may)
+    role, rights = _read_role(new.role, new.may)
     email = accounts.check_address(new.email) if new.email else ""
     courses.lock_course(act.db, course)  # the same form may be sent twice at a time
     for one in list_staff(act.db, course):
@@ -99,9 +99,9 @@ def make_teacher(act: AuditedTransaction, course: str, person: Person) -> Member
 
 
 def _join(act: AuditedTransaction, course: str, person: Person, role: str, rights: str) -> Member:
-    may = rights if role == ASSISTANT else ""
-    made = Member(course, person.id, role, name=person.name, may=may)
-    courses.MEMBERS.add(act.db, made)
+    made = courses.MEMBERS.add(
+        act.db, Member(course, person.id, role, name=person.name, may=rights)
+    )
     act.note(f"{role} added", course, **{role: person.id}, **_tell_rights(made))
     return made
 
@@ -117,14 +117,14 @@ def change(
         UsageError: there is no such member, role or right, or it is the last teacher.
     """
     found = _hold(act.db, course, person)
-    wanted, rights = _check_role(role or found.role), _join_rights(may)
-    made = found._replace(role=wanted, may=rights if wanted == ASSISTANT else "")
-    if found.role == wanted == TEACHER:
+    role, rights = _read_role(role or found.role, may)
+    if found.role == role == TEACHER:
         return found
-    if wanted != TEACHER:
+    if role != TEACHER:
         _require_another_teacher(act.db, found)
-    values: dict[str, object] = {"role": made.role, "may": made.may}
+    values = {"role": role, "may": rights}
     courses.MEMBERS.change(act.db, values, course=course, person=person)
+    made = found._replace(role=role, may=rights)
     what = "assistant's rights changed" if found.role == made.role == ASSISTANT else "role changed"
     act.note(what, course, **{made.role: person}, **_tell_rights(made))
     return made
@@ -163,18 +163,15 @@ def _require_another_teacher(db: Connection, member: Member) -> None:
         raise UsageError("this is the only teacher of the course: first add another one")
 
 
-def _check_role(role: str) -> str:
+def _read_role(role: str, may: Iterable[str]) -> tuple[str, str]:
+    """Return a role and the rights that a member has with it, in the order of RIGHTS."""
     if role not in ROLES:
         raise UsageError(f"role: found {role!r}, expected one of {', '.join(ROLES)}")
-    return role
-
-
-def _join_rights(may: Iterable[str]) -> str:
-    """Return rights as a member has them: in the order of RIGHTS."""
-    wanted = set(may)
-    if unknown := wanted - set(RIGHTS):
+    rights = set(may)
+    if unknown := rights - set(RIGHTS):
         raise UsageError(f"found {min(unknown)!r}, expected some of {', '.join(RIGHTS)}")
-    return " ".join(one for one in RIGHTS if one in wanted)
+    is_limited = role == ASSISTANT  # a teacher may do everything
+    return role, " ".join(one for one in RIGHTS if one in rights and is_limited)
 
 
 def _tell_rights(member: Member) -> dict[str, str]:

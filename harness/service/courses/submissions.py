@@ -52,7 +52,11 @@ class SubmissionHistory(NamedTuple):
     @property
     def counting(self) -> list[Upload]:
         """Return what a grading is given: it takes the last one that is not refused."""
-        return _list_held(self.own) or _list_held(self.others)
+        own, others = (
+            [one.upload for one in held if not one.upload.withdrawn]
+            for held in (self.own, self.others)
+        )
+        return own or others
 
     @property
     def places(self) -> dict[str, Place]:
@@ -100,10 +104,6 @@ def refusal(upload: Upload) -> str:
     if not upload.record or _NOT_REFUSED in upload.record:  # a class has hundreds to be read
         return ""
     return str(json.loads(upload.record)["refused"])
-
-
-def _list_held(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
-    return [one.upload for one in owned_uploads if not one.upload.withdrawn]
 
 
 def _in_order(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
@@ -341,28 +341,16 @@ def take(
             )
     name = one_line(file.name, _LONGEST) or "archive"
     number = uploads.next_number(act.db, assignment.id)
-    upload = Upload(
-        new_id(),
-        assignment.id,
-        key,
-        member.person,
-        name,
-        file.sha256,
-        file.size,
-        now,
-        number=number,
-    )
-    uploads.UPLOADS.add(act.db, upload)
+    own = new_id(), assignment.id, key, member.person, name, file.sha256, file.size, now
+    upload = uploads.UPLOADS.add(act.db, Upload(*own, number=number))
     if not file.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")
     together = courses.students_of(act.db, assignment.course, key)
     uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
     deadline = load_rule(act.db, assignment, key).deadline
     due = deadline.isoformat() if deadline else ""
-    wanted = records.Job(
-        "", records.CHECK, assignment.id, upload.id, key, due=due, person=member.person
-    )
-    queue.put(act.db, wanted)
+    wanted = records.Job("", records.CHECK, assignment.id, upload.id, key, due=due)
+    queue.put(act.db, wanted._replace(person=member.person))
     act.note("handed in", upload.id, sha256=file.sha256, name=name)
     return upload
 
@@ -375,13 +363,7 @@ def explain_bound(
         return reason
     if all(one.upload.id != upload.id for one in history_of(db, assignment, key).own):
         return f"it belongs to the group {upload.key}, which continues without you"
-    return _explain_final(db, assignment, key, upload, now)
-
-
-def _explain_final(
-    db: Connection, assignment: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
-) -> str:
-    """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
+    # Nobody brings an earlier try back when it is over.
     rule = load_rule(db, assignment, key)
     last = rule.deadline
     if last is not None and _is_over(last, rule, now):
@@ -466,7 +448,6 @@ def take_once(
     """
 
     def find(name: str) -> Upload | None:
-        known = uploads.UPLOADS.find(act.db, id=name)
-        return None if known and known.withdrawn else known
+        return uploads.UPLOADS.find(act.db, id=name, withdrawn=0)
 
     return making.make_once(act, form, content, find, take)

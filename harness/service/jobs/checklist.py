@@ -69,7 +69,18 @@ def load(
     own = own_files.assignment_of(settings, assignment)
     page = f"/courses/{assignment.course}/assignments/{assignment.id}"
     measurement = measurement or private_cases.load_measured(settings, assignment)
-    items = [*_list_overlay(settings, assignment, own, page)]
+    items = []
+    if name := own.engine.overlay:
+        place = f"{page}/course-folder"
+        if own_files.lacks_overlay(settings, assignment, own):
+            text = (
+                f"Submissions run with {name}, the folder that your course gives to its students."
+            )
+            state, what = MISSING, f"Upload {name}"
+        else:
+            text = f"Submissions run with your copy of {name}."
+            state, what = DONE, "Replace"
+        items.append(SetupItem("Course folder", state, text, place, what, blocks=True))
     if (programs := needs.of(own)) and not settings.scheduler:
         if missing := own_files.find_missing_programs(own):
             text = f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
@@ -95,20 +106,6 @@ def load(
         text = "Students do not see the assignment."
         items.append(SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it"))
     return Setup(items)
-
-
-def _list_overlay(
-    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment, page: str
-) -> Iterator[SetupItem]:
-    if name := assignment.engine.overlay:
-        place = f"{page}/course-folder"
-        if own_files.lacks_overlay(settings, course_assignment, assignment):
-            text = f"Submissions run with {name}, the folder that your course gives to its"
-            text += " students."
-            yield SetupItem("Course folder", MISSING, text, place, f"Upload {name}", blocks=True)
-        else:
-            text = f"Submissions run with your copy of {name}."
-            yield SetupItem("Course folder", DONE, text, place, "Replace", blocks=True)
 
 
 def _list_private(

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness import file_system
-from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
@@ -41,14 +40,15 @@ class PreviewResult(NamedTuple):
 
 
 class Preview:
-    """The file of a preview."""
+    """The files of a preview."""
 
     def __init__(self, assignment_folder: Path, name: str) -> None:
         """``name``: the id of the preview."""
-        self._worth = assignment_folder / "previews" / f"{name}.worth.json"
-        self._found = assignment_folder / "previews" / f"{name}.json"
-        self._before = assignment_folder / "previews" / f"{name}.before.json"
-        self._grading = assignment_folder / "previews" / f"{name}.grading"
+        folder = assignment_folder / "previews"
+        self._worth = folder / f"{name}.worth.json"
+        self._found = folder / f"{name}.json"
+        self._before = folder / f"{name}.before.json"
+        self._grading = folder / f"{name}.grading"
 
     def begin(self, weights: PointWeights, before: str) -> None:
         """Write down what is asked about, as :func:`point_weights.read` gives it.
@@ -56,18 +56,18 @@ class Preview:
         ``before``: what is in force, as :func:`describe_in_force` says it.
         """
         self._worth.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._worth.write_text(str(weights))
+        self._worth.write_text(json.dumps(weights._asdict()))
         self._before.write_text(before)
 
     @property
     def before(self) -> str:
-        """State in force when it was begun, or "" if a former version began it."""
-        return self._before.read_text() if self._before.exists() else ""
+        """State in force when it was begun."""
+        return self._before.read_text()
 
     @property
     def worth_before(self) -> PointWeights | None:
-        """The points and weights that were in force when it was set; None before, or unknown."""
-        return PointWeights(*json.loads(self.before)) if self.grading and self.before else None
+        """The points and weights that were in force when it was set; None before."""
+        return PointWeights(*json.loads(self.before)) if self.grading else None
 
     @property
     def grading(self) -> str:
@@ -81,7 +81,7 @@ class Preview:
     @property
     def weights(self) -> PointWeights:
         """The points and weights that are asked about."""
-        return point_weights.parse_weights(self._worth.read_text())
+        return PointWeights(**json.loads(self._worth.read_text()))
 
     def write(self, result: PreviewResult) -> None:
         """Write down what would change."""
@@ -103,15 +103,8 @@ def parts(
     """
     own = own_files.assignment_of(settings, assignment)
     weights = point_weights.load_weights(assignment) if then is None else then
-    return _list_weighed_parts(settings, assignment, point_weights.apply_weights(own, weights))
-
-
-def _list_weighed_parts(
-    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment
-) -> list[WeighedPart]:
-    return point_weights.list_weighed_parts(
-        assignment, private_folder(settings.assignment_folder(course_assignment.id))
-    )
+    private = private_folder(settings.assignment_folder(assignment.id))
+    return point_weights.list_weighed_parts(point_weights.apply_weights(own, weights), private)
 
 
 def still_left_out(settings: Settings, assignment: CourseAssignment) -> list[WeighedTest]:
@@ -173,9 +166,10 @@ def put_in_force(
     if why := explain_stale(settings, assignment, preview):
         raise gradings.InvalidGradingStateError(why)
     own = own_files.assignment_of(settings, assignment)
-    now = point_weights.read(own, _list_weighed_parts(settings, assignment, own), preview.weights)
+    of_source = parts(settings, assignment, PointWeights())
+    now = point_weights.read(own, of_source, preview.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
-    courses.ASSIGNMENTS.change(act.db, dict(values), id=assignment.id)
+    courses.ASSIGNMENTS.change(act.db, values, id=assignment.id)
     act.note("points set", assignment.id, **now._asdict())
     own_files.require_set_up(settings, assignment)
     made = gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from harness import file_system
@@ -32,6 +31,16 @@ from oracle.command_properties import PropertyTable
 from oracle.mistakes import Breakdown
 
 
+class WrongTest(NamedTuple):
+    """A test that the reference fails."""
+
+    line: int
+    id: int  # -1: none
+    command: str
+    expected: str  # in words
+    answer: str  # of the reference, in words
+
+
 class CaseFileCatch(NamedTuple):
     """Catch of one case file."""
 
@@ -39,7 +48,7 @@ class CaseFileCatch(NamedTuple):
     tests: int
     caught: int  # mistakes
     wrong: tuple[int, ...]  # lines of tests that the reference engine fails
-    answers: "tuple[WrongTest, ...]" = ()  # the same tests; none: a former version measured them
+    answers: tuple[WrongTest, ...] = ()  # the same tests
 
 
 class CaughtMistakes(NamedTuple):
@@ -65,7 +74,7 @@ class NewCase(NamedTuple):
 
     name: str
     data: bytes
-    files: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
+    files: Mapping[str, bytes] = {}  # files that its commands name
 
 
 def add(
@@ -98,7 +107,7 @@ def remove(
         UsageError: no such case file has that name.
     """
     courses.lock(act.db, assignment.id)
-    cases.remove(settings.assignment_folder(assignment.id), name)
+    cases.require(settings.assignment_folder(assignment.id), name).unlink()
     act.note("private case file removed", assignment.id, name=name)
     let_measure(act, settings, assignment)
 
@@ -215,16 +224,6 @@ def _of(case: CaseFile, result: strength.Strength | None) -> CaseFileCatch:
 
 
 _LONGEST = 200  # characters of an answer
-
-
-class WrongTest(NamedTuple):
-    """A test that the reference fails."""
-
-    line: int
-    id: int  # -1: none
-    command: str
-    expected: str  # in words
-    answer: str  # of the reference, in words
 
 
 def list_wrong_tests(

@@ -23,8 +23,7 @@ from harness.service.courses import gradebooks
 from harness.service.jobs import result_files
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
-from harness.service.storage import copies, courses, data_folder, queue, uploads
-from harness.service.storage.database import Database
+from harness.service.storage import courses, data_folder, database, queue, uploads
 
 _LIST = "backup.json"  # written last: a folder without it is not a whole backup
 _DUMP = "database.dump"
@@ -61,7 +60,7 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, target, ignore_errors=True)
         made = _copy_all(settings, target)
-        keyless = _name_keyless(copies.list_ledgers(settings))
+        keyless = _name_keyless(database.list_ledgers(settings))
         undo.pop_all()
     return made._replace(keyless=keyless)
 
@@ -69,12 +68,12 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
 def _copy_all(settings: Settings, target: Path) -> BackupSummary:
     place, data = settings.own_place(), settings.data
     if isinstance(place, ServerPlace):
-        copies.dump(place, target / _DUMP)
+        database.dump(place, target / _DUMP)
     else:
-        with copies.still(place.path):  # jobs under way may continue, none begins or ends
-            copies.copy_file(place.path, target / place.path.name)
+        with database.still(place.path):  # jobs under way may continue, none begins or ends
+            database.copy_file(place.path, target / place.path.name)
             for path in sorted((data / "assignments").glob("*/ledger.sqlite")):
-                copies.copy_file(path, target / path.relative_to(data))
+                database.copy_file(path, target / path.relative_to(data))
     for name in _COPIED:
         _copy_folder(data / name, target / name)
     for assignment in sorted((data / "assignments").glob("*")):
@@ -154,14 +153,14 @@ def restore(source: Path, settings: Settings) -> BackupSummary:
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, settings.data, ignore_errors=True)
         if isinstance(place, ServerPlace):
-            copies.load(place, source / _DUMP)
-            undo.callback(copies.unload, place)
+            database.load(place, source / _DUMP)
+            undo.callback(database.unload, place)
         for name in files:
             if name != _DUMP:
                 _put_file(source, name, settings.data)
         keyless = verify(settings)
         # They were copied a little later than the tables.
-        with closing(Database(settings)) as database, database.changing() as db:
+        with closing(database.Database(settings)) as made, made.changing() as db:
             for assigned in courses.ASSIGNMENTS.all(db, "id"):
                 if grading := uploads.in_force(db, assigned.id):
                     queue.put_anew(db, Job("", EXPORT, assigned.id, grading.id))
@@ -207,11 +206,11 @@ def verify(settings: Settings) -> tuple[str, ...]:
     Raises:
         LedgerError: a row was changed, added or removed.
     """
-    with closing(Database(settings)) as database, database.reading() as db:
-        wrong = database.log.tampering(db)
+    with closing(database.Database(settings)) as made, made.reading() as db:
+        wrong = made.log.tampering(db)
     if wrong:
         raise LedgerError(f"the audit log was edited: {wrong[0]}")
-    ledgers = copies.list_ledgers(settings)
+    ledgers = database.list_ledgers(settings)
     for one in ledgers:
         if not one.key_is_missing:
             with closing(Ledger(one.place)) as ledger:
@@ -219,5 +218,5 @@ def verify(settings: Settings) -> tuple[str, ...]:
     return _name_keyless(ledgers)
 
 
-def _name_keyless(ledgers: Iterable[copies.AssignmentLedger]) -> tuple[str, ...]:
+def _name_keyless(ledgers: Iterable[database.AssignmentLedger]) -> tuple[str, ...]:
     return tuple(one.describe() for one in ledgers if one.key_is_missing)

@@ -112,8 +112,7 @@ def begin(context: access.Context) -> Response:
             raise UsageError(f"the game records are larger than {drafts.LARGEST:,} bytes together")
         games += [data] if data else []
     with context.acting() as act:
-        request = drafts.DraftRequest(count)
-        made = drafts.begin(act, context.settings, context.assigned, request, games)
+        made = drafts.begin(act, context.settings, context.assigned, count, games)
     return RedirectResponse(_address(context, "drafts", made), 303)
 
 

@@ -1,7 +1,7 @@
 """The service's own tables, alike on SQLite and PostgreSQL, and the records of their rows."""
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, get_type_hints
 
 import sqlalchemy as sa
@@ -244,6 +244,10 @@ def tally(db: Connection, *columns: Column[Any]) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in db.execute(query)]
 
 
+def _as_kept(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: int(one) if isinstance(one, bool) else one for name, one in values.items()}
+
+
 class Rows(Generic[T]):
     """The rows of a table as records of one type."""
 
@@ -258,9 +262,7 @@ class Rows(Generic[T]):
 
     def add(self, db: Connection, record: T) -> T:
         """Write a record; return it."""
-        values = record._asdict()  # type: ignore[attr-defined]
-        flags = {name: int(value) for name, value in values.items() if isinstance(value, bool)}
-        db.execute(self.table.insert(), values | flags)
+        db.execute(self.table.insert(), _as_kept(record._asdict()))  # type: ignore[attr-defined]
         return record
 
     def find(self, db: Connection, **named: object) -> T | None:
@@ -304,9 +306,10 @@ class Rows(Generic[T]):
         row = db.execute(query.limit(1)).fetchone()
         return self.read(row) if row is not None else None
 
-    def change(self, db: Connection, values: dict[str, object], **named: object) -> int:
+    def change(self, db: Connection, values: Mapping[str, object], **named: object) -> int:
         """Change the rows with these values; return how many they were."""
-        return db.execute(self.table.update().filter_by(**named).values(values)).rowcount
+        query = self.table.update().filter_by(**named)
+        return db.execute(query.values(_as_kept(values))).rowcount
 
     def remove(self, db: Connection, **named: object) -> int:
         """Remove the rows with these values; return how many they were."""
