@@ -70,16 +70,14 @@ def cluster_machines(settings: Settings) -> Iterator[OtherMachines | None]:
     from harness.cluster.connector_link import HubLink
     from harness.cluster.dispatcher import Dispatcher
 
-    def link(_settings: ConnectorSettings) -> HubLink:
-        return HubLink(folder(settings))
-
-    def tell(text: str) -> None:
-        remark(settings, text, once=True)  # each try of a job that waits for a worker says it
-
-    book = SetAside(settings.cluster / SET_ASIDE)
-    with closing(
-        Dispatcher(connector_settings(settings), tell, link, _PATIENCE, book)
-    ) as dispatcher:
+    dispatcher = Dispatcher(
+        connector_settings(settings),
+        lambda text: remark(settings, text, once=True),  # each try of a job that waits says it
+        lambda _: HubLink(folder(settings)),
+        _PATIENCE,
+        SetAside(settings.cluster / SET_ASIDE),
+    )
+    with closing(dispatcher):
         yield _ClusterMachines(settings, dispatcher)
 
 

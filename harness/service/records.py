@@ -1,9 +1,10 @@
 """The records that the packages of the service exchange. All immutable, none does anything.
 
-Ids are texts that nobody can guess; times are seconds since 1970, except for dates that a teacher
-sets, which are local as those of an assignment are: ``2026-01-29T23:55``.
+Times are seconds since 1970, except for dates that a teacher sets, which are local as those of an
+assignment are: ``2026-01-29T23:55``.
 """
 
+import secrets
 from typing import NamedTuple
 
 from harness.network import origin_of
@@ -40,6 +41,11 @@ ASKED, ROSTER = "asked", "roster"  # somebody typed an address; a teacher sends 
 SENT, NOBODY, GIVEN_UP = "sent", "nobody", "given up"  # NOBODY: none is known by the address
 
 
+def new_id() -> str:
+    """Return an id that nobody can guess: 16 hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
 class Person(NamedTuple):
     """Somebody who signs in."""
 
@@ -60,6 +66,16 @@ class Token(NamedTuple):
     scope: str  # read, submit or all
     made: float
     until: float
+
+
+class RepeatedRequest(NamedTuple):
+    """A request under an idempotency key, which may be sent again."""
+
+    person: str
+    key: str
+    digest: str  # of where it went and of what was sent
+    made: str  # the ID of the new object; empty if not yet known
+    at: float
 
 
 class Course(NamedTuple):

@@ -27,11 +27,10 @@ from harness.report import baseline
 from harness.service import records
 from harness.service.courses import making, run_documents
 from harness.service.courses.gradings import InvalidGradingStateError
-from harness.service.records import CourseAssignment, Job, Suite, SuiteRun
+from harness.service.records import CourseAssignment, Job, Suite, SuiteRun, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import one_line
 from harness.work import canonical_json
 from oracle import __version__

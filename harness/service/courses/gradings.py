@@ -21,10 +21,9 @@ from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service import records
 from harness.service.courses.deadlines import list_open_dates
 from harness.service.courses.point_weights import exact
-from harness.service.records import CourseAssignment, Grading, Job, Override
+from harness.service.records import CourseAssignment, Grading, Job, Override, new_id
 from harness.service.storage import courses, lti, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import escape_controls, number_of
 from harness.work import canonical_json
 

@@ -18,10 +18,9 @@ from harness.errors import UsageError
 from harness.service.courses.point_weights import apply_weights, exact, load_weights
 from harness.service.local_times import read_seconds
 from harness.service.people import accounts
-from harness.service.records import TEACHER, Course, CourseAssignment, Member
+from harness.service.records import TEACHER, Course, CourseAssignment, Member, new_id
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import read_number
 
 AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself

@@ -24,11 +24,10 @@ from harness.service.courses import making, roster
 from harness.service.courses.deadlines import load_rule
 from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.local_times import describe_date, describe_moment, describe_time
-from harness.service.records import CourseAssignment, Member, OwnedUpload, Upload
+from harness.service.records import CourseAssignment, Member, OwnedUpload, Upload, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import begin_sentence, one_line
 
 # What a grading would do with an upload: take it; take it unless its check refuses it; take it, or

@@ -10,9 +10,7 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments import needs
-from harness.assignments.assignment import Assignment
-from harness.grading.records import PRIVATE
-from harness.service.courses import own_files, point_weights
+from harness.service.courses import own_files
 from harness.service.jobs import previews, private_cases
 from harness.service.local_times import describe_date
 from harness.service.records import CourseAssignment
@@ -101,7 +99,7 @@ def load(
     else:
         text = "There is no deadline."
         items.append(SetupItem("Dates", OPTIONAL, text, f"{page}/change", "Set"))
-    items += _list_private(settings, assignment, own, measurement, page)
+    items += _list_private(settings, assignment, measurement, f"{page}/private")
     if assignment.hidden:
         text = "Students do not see the assignment."
         items.append(SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it"))
@@ -110,23 +108,17 @@ def load(
 
 def _list_private(
     settings: Settings,
-    course_assignment: CourseAssignment,
-    assignment: Assignment,
+    assignment: CourseAssignment,
     measurement: private_cases.MeasuredCases,
-    page: str,
+    place: str,
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
-    place = f"{page}/private"
     name = "Private cases"
     if not measurement.paths:
-        weights = point_weights.load_weights(course_assignment)
-        parts = point_weights.apply_weights(assignment, weights).marks
-        judged = [part.name for part in parts if part.judged_by == PRIVATE and part.points]
-        text = (
-            f"{judged[0]!r} needs some before you grade. Or grade without them."
-            if judged
-            else "You can add case files that students do not see."
-        )
+        part = private_cases.lack_some(settings, assignment)
+        text = f"{part!r} needs some before you grade. Or grade without them."
+        if not part:
+            text = "You can add case files that students do not see."
         yield SetupItem(name, OPTIONAL, text, place, "Add")
         return
     yield SetupItem(name, DONE, number_of(len(measurement.paths), "file"), place, "See them")
@@ -134,7 +126,7 @@ def _list_private(
     if measurement.caught is None:
         text = "The private cases are being checked by the reference."
         yield SetupItem(name, OPTIONAL, text, place, "See them")
-    elif doubts := previews.find(settings, course_assignment, measurement):
+    elif doubts := previews.find(settings, assignment, measurement):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
         yield SetupItem(name, OPTIONAL, text, place, "See which")
     else:

@@ -21,11 +21,10 @@ from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.jobs import candidates, private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.candidates import Candidate, DraftFindings
-from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job
+from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.work import canonical_json
 
 MOST_TESTS = 200

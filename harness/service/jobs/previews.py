@@ -10,17 +10,18 @@ from harness import file_system
 from harness.errors import UsageError
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
+from harness.service import records
 from harness.service.courses import gradings, own_files, point_weights
 from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.records import DONE, FAULT, MEASURE, PREVIEW, CourseAssignment, Grading, Job
+from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.service.storage.tables import new_id
+from harness.text import at_most
 from harness.work import canonical_json
 
 
@@ -136,11 +137,11 @@ def ask(
     Raises:
         UsageError: as :func:`point_weights.read`.
     """
-    own, made = own_files.assignment_of(settings, assignment), new_id()
+    own, made = own_files.assignment_of(settings, assignment), records.new_id()
     asked = point_weights.read(own, parts(settings, assignment), weights)
     before = describe_in_force(settings, assignment)
     Preview(settings.assignment_folder(assignment.id), made).begin(asked, before)
-    queue.put(act.db, Job("", PREVIEW, assignment.id, made, person=act.by))
+    queue.put(act.db, Job("", records.PREVIEW, assignment.id, made, person=act.by))
     return made
 
 
@@ -273,8 +274,8 @@ def explain_unchecked(database: Database, measurement: private_cases.MeasuredCas
     if measurement.caught or not measurement.paths:
         return ""
     with database.reading() as db:
-        job = queue.JOBS.find(db, kind=MEASURE, about=measurement.about)
-    if job and job.state == FAULT:
+        job = queue.JOBS.find(db, kind=records.MEASURE, about=measurement.about)
+    if job and job.state == records.FAULT:
         return (
             f"the private tests could not be checked ({job.fault.rstrip('.')}): add one of them"
             " again to try once more"
@@ -299,14 +300,13 @@ def require_none(
     measured = private_cases.load_measured(settings, assignment)
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
-            private_cases.let_measure(act, settings, assignment, (DONE,))
+            private_cases.let_measure(act, settings, assignment, (records.DONE,))
         raise gradings.InvalidGradingStateError(f"{why}, or {how}")
-    if not (found := find(settings, assignment, measured, then)):
-        return
-    more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
-    raise gradings.InvalidGradingStateError(
-        f"some private tests may be wrong: correct them, or {how}. {' '.join(found[:_TOLD])}{more}"
-    )
+    if found := find(settings, assignment, measured, then):
+        told = " ".join(at_most(found, _TOLD, "And {} more."))
+        raise gradings.InvalidGradingStateError(
+            f"some private tests may be wrong: correct them, or {how}. {told}"
+        )
 
 
 def require_gradable(

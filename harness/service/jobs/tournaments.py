@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness import file_system
+from harness.assignments.assignment import Assignment
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade, tournament
 from harness.grading.attempts.orders import GradingContext
@@ -30,10 +31,6 @@ from harness.signals import ending_on_signals
 from harness.work import canonical_json
 from harness.work.machine import die_with_parent
 from harness.work.records import WorkUnit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.assignments.assignment import Assignment
 
 _OPTIONS = "options.json"
 _REASON = "Tournament: "  # so begin the reasons of marks that were given here
@@ -52,7 +49,7 @@ def has_pages(folder: Path) -> bool:
     return (folder / INDEX).is_file()
 
 
-def can_play(assignment: "Assignment") -> bool:
+def can_play(assignment: Assignment) -> bool:
     """Whether submissions of an assignment play games that can be refereed."""
     try:
         tournament.rules_of(assignment)

@@ -21,12 +21,11 @@ from harness.errors import UsageError
 from harness.service import monitoring, records
 from harness.service.people import accounts, mail_server
 from harness.service.people.mail_server import MailDelayedError, MailRefusedError
-from harness.service.records import Letter, Member, Person
+from harness.service.records import Letter, Member, Person, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, outgoing, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.service.storage.tables import new_id
 from harness.text import one_line
 
 _POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from harness.errors import LedgerError
 from harness.grading.ledger.chains import START, Digest, Head, Seal
-from harness.service.local_times import describe_logged_date
+from harness.service.local_times import describe_date
 from harness.service.records import AuditEntry
 from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END
@@ -129,9 +129,6 @@ class AuditLog:
 # --- The audit log as people read it: with the names of who did something, or about one thing ----
 
 
-_SERVICE = "the service"
-_DATES = ("opens", "deadline", "closes")  # details that are a teacher's dates
-_PEOPLE = ("author",)  # details that are ids of people
 # What a page about one student need not repeat, and what nobody reads.
 _LEFT_OUT = ("key", "students", "sha256", "comment")
 
@@ -198,7 +195,7 @@ def check(db: Connection, log: AuditLog) -> list[str]:
 
 
 def _names(db: Connection) -> dict[str, str]:
-    return {"": _SERVICE, **{one.id: one.name for one in people.PEOPLE.all(db)}}
+    return {"": "the service", **{one.id: one.name for one in people.PEOPLE.all(db)}}
 
 
 def _line(entry: AuditEntry, names: dict[str, str], left_out: Sequence[str] = ()) -> HistoryLine:
@@ -209,11 +206,11 @@ def _line(entry: AuditEntry, names: dict[str, str], left_out: Sequence[str] = ()
 
 
 def _say(value: object, key: str, names: dict[str, str]) -> str:
-    if key in _PEOPLE and isinstance(value, str):
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if key == "author":
         return names.get(value, value)
-    if key in _DATES and isinstance(value, str):
-        return describe_logged_date(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return describe_date(value) if key == "deadline" else value
 
 
 def _details(entry: AuditEntry) -> dict[str, Any]:

@@ -6,11 +6,10 @@ Of secrets there are digests only.
 import json
 import time
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select, text
 
-from harness.service.records import ASKED, WAITING, Letter, Person, Token
+from harness.service.records import ASKED, WAITING, Letter, Person, RepeatedRequest, Token
 from harness.service.storage import tables
 
 ENTERED = "signed in"  # in the audit log
@@ -160,16 +159,6 @@ def count_letters(db: Connection) -> dict[str, int]:
 
 
 KEY_LASTS = 86400.0  # seconds that a key is known
-
-
-class RepeatedRequest(NamedTuple):
-    """A request under an idempotency key."""
-
-    person: str
-    key: str
-    digest: str  # of where it went and of what was sent
-    made: str  # the ID of the new object; empty if not yet known
-    at: float
 
 
 REPEATS = tables.Rows(RepeatedRequest, tables.REPEATED)

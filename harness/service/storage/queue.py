@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select
 
 from harness.grading.ledger import places
 from harness.service import monitoring, records
-from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, new_id, tally
+from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, tally
 
 JOBS = Rows(records.Job, JOB)
 LEASE = 60.0  # seconds; renewed long before
@@ -56,7 +56,7 @@ def put(db: Connection, job: records.Job) -> records.Job:
     )
     turn = _TURNS[job.kind] + count(db, JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
     due = job.due or _LATE
-    return JOBS.add(db, job._replace(id=new_id(), turn=turn, due=due, made=places.now(db)))
+    return JOBS.add(db, job._replace(id=records.new_id(), turn=turn, due=due, made=places.now(db)))
 
 
 def is_due(db: Connection) -> bool:

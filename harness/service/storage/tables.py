@@ -1,6 +1,5 @@
 """The service's own tables, alike on SQLite and PostgreSQL, and the records of their rows."""
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, get_type_hints
 
@@ -27,8 +26,8 @@ def _key(name: str, *more: Any) -> Column[Any]:
     return _text(name, *more, primary_key=True)
 
 
-def _number(name: str) -> Column[Any]:
-    return Column(name, _NUMBER, nullable=False, server_default=sa.text("0"))
+def _number(name: str, **rest: Any) -> Column[Any]:
+    return Column(name, _NUMBER, nullable=False, server_default=sa.text("0"), **rest)
 
 
 def _whole(name: str, kind: TypeEngine[Any] | None = None, **rest: Any) -> Column[Any]:
@@ -51,7 +50,8 @@ def _record_table(name: str, record: type, *keys: str, **references: str) -> Tab
         more: list[Any] = [_BYTES] if field == "size" else []
         if field in references:
             more = [ForeignKey(f"{references[field]}.id")]
-        columns.append((_key if field in keys else _COLUMNS[kind])(field, *more))
+        is_key = field in keys
+        columns.append(_COLUMNS[kind](field, *more, primary_key=is_key, autoincrement=False))
     return Table(name, METADATA, *columns)
 
 
@@ -77,26 +77,9 @@ SESSION = Table(
     _number("until"),
     _text("frame"),  # origins whose pages may show it in a frame, with blanks between them
 )
-TOKEN = Table(
-    "token",
-    METADATA,
-    _key("id"),
-    _text("digest", unique=True),
-    _text("person", ForeignKey("person.id")),
-    _text("name"),
-    _text("scope"),
-    _number("made"),
-    _number("until"),
-)
-REPEATED = Table(  # requests of the API that may be sent again
-    "repeated",
-    METADATA,
-    _key("person", ForeignKey("person.id")),
-    _key("key"),
-    _text("digest"),
-    _text("made"),
-    _number("at"),
-)
+TOKEN = _record_table("token", records.Token, "id", person="person")
+TOKEN.append_column(_text("digest", unique=True))
+REPEATED = _record_table("repeated", records.RepeatedRequest, "person", "key", person="person")
 LETTER = _record_table("letter", records.Letter, "id")
 Index("letter_due", LETTER.c.state, LETTER.c.due)
 Index("letter_to", LETTER.c.address, LETTER.c.made)
@@ -201,17 +184,8 @@ FIGURE = Table(  # histograms of durations; labels are JSON
 
 # --- the audit log ---
 
-AUDIT = Table(
-    "audit",
-    METADATA,
-    _whole("link", primary_key=True, autoincrement=False),
-    _text("at"),
-    _text("person"),
-    _text("what"),
-    _text("about"),
-    _text("details"),
-    _text("signature"),
-)
+AUDIT = _record_table("audit", records.AuditEntry, "link")
+AUDIT.append_column(_text("signature"))
 AUDIT_END = Table(  # 1: how long the log is; 0: how much of its beginning was cut off
     "audit_end",
     METADATA,
@@ -226,11 +200,6 @@ AUDIT_END = Table(  # 1: how long the log is; 0: how much of its beginning was c
 
 
 T = TypeVar("T", bound=tuple[Any, ...])
-
-
-def new_id() -> str:
-    """Return an id that nobody can guess: 16 hexadecimal digits."""
-    return secrets.token_hex(8)
 
 
 def count(db: Connection, *clauses: ColumnElement[bool]) -> int:
