@@ -240,11 +240,10 @@ def post(
     else:
         most, wanted = service.settings.largest, run_documents.WANTED
         kept = submissions.keep(service.store, path, name, most, wanted)
-        archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
-        sent = (suite.id, *archive)
+        sent = (suite.id, kept.name, kept.sha256, revision)
 
         def make(act: audit.AuditedTransaction) -> SuiteRun:
-            return engine_suites.post_engine(act, suite, archive, folder)
+            return engine_suites.post_engine(act, suite, kept, revision, folder)
 
     with context.acting() as act:
         made = requests.make_once(act, key, sent, lambda: make(act).id)

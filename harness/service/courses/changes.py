@@ -12,10 +12,10 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
+from harness.errors import InvalidGradingStateError
 from harness.grading.marks.marking import judge_time
 from harness.service.courses import cases, gradebooks, making, roster, submissions
 from harness.service.courses.deadlines import describe_late
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.courses.own_files import OWN
 from harness.service.local_times import describe_date, read_seconds
 from harness.service.records import LEASED, Course, CourseAssignment

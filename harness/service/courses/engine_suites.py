@@ -19,14 +19,14 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Assignment
-from harness.errors import ExitCode, UsageError
+from harness.errors import ExitCode, InvalidGradingStateError, UsageError
 from harness.history import history_file, pages
 from harness.history.records import RunKept
 from harness.history.trends import trends
 from harness.report import baseline
 from harness.service import records
 from harness.service.courses import making, run_documents
-from harness.service.courses.gradings import InvalidGradingStateError
+from harness.service.courses.submissions import StoredFile
 from harness.service.records import CourseAssignment, Job, Suite, SuiteRun, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
@@ -56,14 +56,6 @@ class PostedRun(NamedTuple):
         """Check what came; raises UsageError if the document or the revision cannot be read."""
         _check_revision(revision)
         return cls(data, run_documents.read(data), revision)
-
-
-class RunArchive(NamedTuple):
-    """An engine as it came; its bytes are kept."""
-
-    name: str  # as its author calls the file
-    sha256: str
-    revision: str
 
 
 def _check_revision(revision: str) -> None:
@@ -171,7 +163,7 @@ def post(act: AuditedTransaction, suite: Suite, posted_run: PostedRun, folder: P
 
 
 def post_engine(
-    act: AuditedTransaction, suite: Suite, archive: RunArchive, folder: Path
+    act: AuditedTransaction, suite: Suite, archive: StoredFile, revision: str, folder: Path
 ) -> SuiteRun:
     """Let a worker run an engine whose bytes are kept.
 
@@ -182,14 +174,14 @@ def post_engine(
         raise UsageError(
             "this suite takes documents of run --json, not engines: send its case files first"
         )
-    _check_revision(archive.revision)
+    _check_revision(revision)
     _check_room(act, suite, 0)
     jobs = queue.JOBS.all(
         act.db, kind=records.RUN, key=suite.person, state=[records.WAITING, records.LEASED]
     )
     if len(jobs) >= MOST_WAITING:
         raise UsageError(f"{len(jobs)} engines of yours wait already: come back later")
-    made = _new(act, suite, archive.revision)
+    made = _new(act, suite, revision)
     name = one_line(archive.name, _ENGINE) or "archive"
     made = _add(act, made._replace(name=name, sha256=archive.sha256), folder)
     queue.put(

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness import file_system
-from harness.errors import UsageError
+from harness.errors import InvalidGradingStateError, UsageError
 from harness.grading.exports import exporters, moodle
 from harness.grading.exports.sheet import Filled, Sheet
-from harness.service.courses.gradings import InvalidGradingStateError, export_anew
+from harness.service.courses.gradings import export_anew
 from harness.service.records import CourseAssignment, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection
 
-from harness.errors import UsageError
+from harness.errors import InvalidGradingStateError, UsageError
 from harness.grading.exports.exporters import EXPORTS
 from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service import records
@@ -30,10 +30,6 @@ from harness.work import canonical_json
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.
 _GRADEBOOKS = frozenset(one.files[0] for one in EXPORTS if one.download)
 State = Literal["running", "concluded", "released", "failed"]
-
-
-class InvalidGradingStateError(UsageError):
-    """The state of a grading does not allow the request."""
 
 
 def state(db: Connection, grading: Grading) -> State:
@@ -107,8 +103,7 @@ def require_releasable(
         raise InvalidGradingStateError(
             f"students can still submit: {'; '.join(why)}. Confirm an early release"
         )
-    told: dict[str, object] = {"early": why} if why else {}
-    return told | ({"unchanged": left} if left else {})
+    return {name: told for name, told in {"early": why, "unchanged": left}.items() if told}
 
 
 def _count_open_changes(grading: Grading) -> int:
@@ -244,11 +239,10 @@ def list_unmarked(db: Connection, grading: Grading, course: str) -> list[Unmarke
     known, marked = {one.student for one in got}, {one.key for one in got}
     unmarked = []
     for one in courses.students(db, course):
-        if one.team in marked:
-            why = f"new in {one.team}: no mark until the change of that one is accepted"
-        else:
-            why = "in the course, or in a group, since this grading: grade again"
         if one.key not in known:
+            why = "in the course, or in a group, since this grading: grade again"
+            if one.team in marked:
+                why = f"new in {one.team}: no mark until the change of that one is accepted"
             unmarked.append(UnmarkedStudent(one, why))
     return unmarked
 

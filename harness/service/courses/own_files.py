@@ -126,8 +126,7 @@ def make(
 ) -> CourseAssignment:
     """Make an assignment of the folder ``place`` that was sent, which was read as ``assignment``.
 
-    Raises:
-        UsageError: as :func:`making.assign`.
+    Raises as :func:`making.assign`.
     """
     made = making.assign(act, course_assignment, assignment)
     keep(settings, place, made)

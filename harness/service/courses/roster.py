@@ -1,9 +1,7 @@
 """The roster of a course: students join, leave and return, with keys as a grading makes them."""
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
@@ -11,7 +9,6 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.grading.ingest.names import key_of_group_with_digest, key_with_digest, safe
 from harness.grading.records import Student, StudentSubmissions
-from harness.service.courses import roster_files
 from harness.service.courses.roster_files import ListedStudent, RosterFile
 from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Member, Person
@@ -54,14 +51,6 @@ class RosterOutcome(NamedTuple):
         """Return how many students the roster has."""
         found = {one.student for one in self.changed} | {one.key for one in self.returned}
         return len(self.added) + len(found) + self.same
-
-
-def read(data: bytes, name: str = "") -> RosterFile:
-    """Return what a roster says; raises as :func:`roster_files.read`."""
-    with tempfile.NamedTemporaryFile(prefix="gtp-harness-roster-") as file:
-        file.write(data)
-        file.flush()
-        return roster_files.read(Path(file.name), name)
 
 
 def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> RosterOutcome:

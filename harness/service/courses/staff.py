@@ -68,11 +68,7 @@ def make_link(act: AuditedTransaction, course: str, person: str, base: str) -> t
 
 
 def find_to_link(act: AuditedTransaction, course: str, person: str) -> Member:
-    """Return a member of the staff for whom a teacher may make a link.
-
-    Raises:
-        UsageError: as :func:`make_link`.
-    """
+    """Return a member of the staff to make a link for; raises as :func:`make_link`."""
     found = _hold(act.db, course, person)
     known = people.PEOPLE.find(act.db, id=person)
     elsewhere = any(one.course != course for one in courses.MEMBERS.all(act.db, person=person))

@@ -16,13 +16,12 @@ from sqlalchemy import Connection
 from harness.archives.archive_streams import IntakeLimits
 from harness.assignments.assignment import Late
 from harness.clock_changes import measure
-from harness.errors import ArchiveError, UsageError
+from harness.errors import ArchiveError, InvalidGradingStateError, UsageError
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.service import records
 from harness.service.courses import making, roster
 from harness.service.courses.deadlines import load_rule
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.local_times import describe_date, describe_moment, describe_time
 from harness.service.records import CourseAssignment, Member, OwnedUpload, Upload, new_id
 from harness.service.settings import Settings
@@ -179,22 +178,26 @@ def history_with(student_histories: Iterable[SubmissionHistory], upload: str) ->
 # --- Say whether an upload counts, in sentences: pages and the API say the same ------------------
 
 
+_PLACES = {
+    COUNTS: "This one counts.",
+    PASSED_OVER: "This one does not count, because there is a later one.",
+    UNREAD: (
+        "We failed to read this one, which is not your fault. No earlier one counts in its place."
+        " Your teacher can start the check again."
+    ),
+}
+
+
 def explain_place(history: SubmissionHistory, upload: Upload) -> str:
     """Return what a grading would do with an upload, in sentences; empty for a withdrawn one."""
     place = history.places.get(upload.id)
-    if place is None:
-        return ""
-    if place == COUNTS:
-        return "This one counts."
     if place == MAY_COUNT:
-        return _explain_waiting(history, upload)
-    if place == PASSED_OVER:
-        return "This one does not count, because there is a later one."
-    if place == UNREAD:
-        return (
-            "We failed to read this one, which is not your fault. No earlier one counts in its"
-            " place. Your teacher can start the check again."
-        )
+        if history.find(MAY_COUNT) != upload:
+            return "This one will count if the check refuses the later ones, but not this one."
+        until = _tell_settled(history) or "none counts"
+        return f"This one will count if the check does not refuse it. Until then {until}."
+    if place != REFUSED:
+        return _PLACES[place] if place else ""
     if waiting := history.find(MAY_COUNT):
         other = f"{name_upload(waiting)} will count if the check does not refuse it"
     else:
@@ -220,13 +223,6 @@ def explain_counting(history: SubmissionHistory) -> str:
     waiting = history.find(MAY_COUNT)
     later = f" {begin_sentence(name_upload(waiting))} is still to be checked." if waiting else ""
     return f"Of your {many} submissions, {name_upload(last)} counts, because {why}.{later}"
-
-
-def _explain_waiting(history: SubmissionHistory, upload: Upload) -> str:
-    if history.find(MAY_COUNT) != upload:
-        return "This one will count if the check refuses the later ones, but not this one."
-    until = _tell_settled(history) or "none counts"
-    return f"This one will count if the check does not refuse it. Until then {until}."
 
 
 def _tell_settled(history: SubmissionHistory) -> str:

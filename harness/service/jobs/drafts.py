@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from harness import file_system
 from harness.assignments.assignment import Assignment
-from harness.errors import UsageError
+from harness.errors import InvalidGradingStateError, UsageError
 from harness.reading import casefile
 from harness.service.courses import cases, own_files
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.jobs import candidates, private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.candidates import Candidate, DraftFindings

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness import file_system
-from harness.errors import UsageError
+from harness.errors import InvalidGradingStateError, UsageError
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
 from harness.service import records
@@ -134,8 +134,7 @@ def ask(
 ) -> str:
     """Let a worker find out which marks would change; return the id of the preview.
 
-    Raises:
-        UsageError: as :func:`point_weights.read`.
+    Raises as :func:`point_weights.read`.
     """
     own, made = own_files.assignment_of(settings, assignment), records.new_id()
     asked = point_weights.read(own, parts(settings, assignment), weights)
@@ -159,13 +158,13 @@ def put_in_force(
         UsageError: the parts or tests are others by now.
     """
     if preview.read() is None:
-        raise gradings.InvalidGradingStateError("the changes are not known yet")
+        raise InvalidGradingStateError("the changes are not known yet")
     courses.lock(act.db, assignment.id)  # it may be set twice at once
     if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
     assignment = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
     if why := explain_stale(settings, assignment, preview):
-        raise gradings.InvalidGradingStateError(why)
+        raise InvalidGradingStateError(why)
     own = own_files.assignment_of(settings, assignment)
     of_source = parts(settings, assignment, PointWeights())
     now = point_weights.read(own, of_source, preview.weights)
@@ -301,10 +300,10 @@ def require_none(
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
             private_cases.let_measure(act, settings, assignment, (records.DONE,))
-        raise gradings.InvalidGradingStateError(f"{why}, or {how}")
+        raise InvalidGradingStateError(f"{why}, or {how}")
     if found := find(settings, assignment, measured, then):
         told = " ".join(at_most(found, _TOLD, "And {} more."))
-        raise gradings.InvalidGradingStateError(
+        raise InvalidGradingStateError(
             f"some private tests may be wrong: correct them, or {how}. {told}"
         )
 
@@ -353,10 +352,7 @@ def require_settable(
 ) -> None:
     """See before the points of a preview are set as :func:`require_none` does before a grading.
 
-    ``how``: as there; empty if that is wanted.
-
-    Raises:
-        InvalidGradingStateError: as there.
+    ``how``, and what it raises: as there; ``how`` is empty if that is wanted.
     """
     if how and not (preview.grading or _is_public_only(database, assignment)):
         require_none(database, settings, assignment, how, preview.weights)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness import file_system
 from harness.assignments.assignment import Assignment
-from harness.errors import HarnessError, UsageError
+from harness.errors import HarnessError, InvalidGradingStateError, UsageError
 from harness.grading import grade, tournament
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.records import Marks, Submission, decimal
@@ -120,7 +120,7 @@ def count_points(
         UsageError: no rank is worth anything, nothing was played, or a later grading has marks.
     """
     if gradings.find_later(act.db, grading):
-        raise gradings.InvalidGradingStateError("a later grading has marks: play with those")
+        raise InvalidGradingStateError("a later grading has marks: play with those")
     table = [row for row in load_table(folder) if row.get("points")]
     if not table:
         raise UsageError("points: let the submissions play first, for more points than 0")

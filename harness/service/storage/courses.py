@@ -20,9 +20,8 @@ _submits_as = func.coalesce(func.nullif(tables.MEMBER.c.team, ""), tables.MEMBER
 def of_person(db: Connection, person: str) -> list[tuple[records.Course, records.Member]]:
     """Return the courses that somebody is in, and as what."""
     found = MEMBERS.all(db, person=person, role=[*records.ROLES])
-    pairs = [(COURSES.find(db, id=one.course), one) for one in found]
-    known = [(course, member) for course, member in pairs if course]
-    return sorted(known, key=lambda pair: (pair[0].title, pair[0].id))
+    pairs = [(course, one) for one in found if (course := COURSES.find(db, id=one.course))]
+    return sorted(pairs, key=lambda pair: (pair[0].title, pair[0].id))
 
 
 def lock(db: Connection, assignment: str) -> None:

@@ -24,7 +24,7 @@ from sqlalchemy.pool import QueuePool
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import chains, ledger_server
 from harness.grading.ledger.places import LedgerFile, ServerPlace
-from harness.service.settings import Settings, own_schema, schema_of
+from harness.service.settings import OWN_SCHEMA, Settings, schema_of
 from harness.service.storage import data_folder
 from harness.service.storage.audit import AuditedTransaction, AuditLog
 from harness.service.storage.tables import METADATA, SERVICE_VERSION, VERSION
@@ -170,7 +170,7 @@ class Database:
         with self.changing() as db:
             if isinstance(self._place, ServerPlace):
                 db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
-                db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
+                db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {OWN_SCHEMA}"))
             if inspect(db).has_table(SERVICE_VERSION.name):
                 require_version(self._place.name, db.execute(select(SERVICE_VERSION)).scalar_one())
             else:
@@ -358,7 +358,7 @@ def dump(place: ServerPlace, target: Path) -> None:
         ServerError: the server cannot be used now.
         UsageError: its programs are not installed.
     """
-    schemas = (f"--schema={own_schema()}", f"--schema={schema_of('*')}")
+    schemas = (f"--schema={OWN_SCHEMA}", f"--schema={schema_of('*')}")
     _run("pg_dump", place, "--format=custom", "--no-owner", *schemas, f"--file={target}")
 
 
@@ -377,8 +377,8 @@ def unload(place: ServerPlace) -> None:
     Raises as :func:`dump`.
     """
     with _on_server(place) as db:
-        ids = db.execute(text(f"SELECT id FROM {own_schema()}.assigned")).scalars()
-        for name in (*map(schema_of, ids), own_schema()):
+        ids = db.execute(text(f"SELECT id FROM {OWN_SCHEMA}.assigned")).scalars()
+        for name in (*map(schema_of, ids), OWN_SCHEMA):
             db.execute(text(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'))
 
 

@@ -207,6 +207,12 @@ def count(db: Connection, *clauses: ColumnElement[bool]) -> int:
     return int(db.execute(sa.select(sa.func.count()).where(*clauses)).scalar_one())
 
 
+def largest(db: Connection, column: Column[Any], *clauses: ColumnElement[bool]) -> int:
+    """Return the largest value of a column in the rows with these clauses, or 0."""
+    query = sa.select(sa.func.coalesce(sa.func.max(column), 0)).where(*clauses)
+    return int(db.execute(query).scalar_one())
+
+
 def tally(db: Connection, *columns: Column[Any]) -> list[tuple[Any, ...]]:
     """Return the values of columns that occur together, each with how many rows have them."""
     query = sa.select(*columns, sa.func.count()).group_by(*columns)
