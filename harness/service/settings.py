@@ -101,6 +101,10 @@ class Settings(NamedTuple):
         """Return the folder of an assignment of a course: private case files and exports."""
         return self.data / "assignments" / assignment
 
+    def private_folder(self, assignment: str) -> Path:
+        """Return the folder of the private case files of an assignment of a course."""
+        return self.assignment_folder(assignment) / "private"
+
     def suite(self, suite: str) -> Path:
         """Return the folder of a suite of an engine author: its runs and their history."""
         return self.data / "suites" / suite

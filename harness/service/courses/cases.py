@@ -14,7 +14,6 @@ from harness.grading.ingest.names import safe
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.service.courses import engine_suites, own_files
-from harness.service.courses.making import private_folder
 from harness.service.records import CourseAssignment, Suite
 from harness.service.settings import Settings
 from harness.service.storage import courses
@@ -25,18 +24,16 @@ LARGEST = 4 << 20  # bytes of a case file
 _SUFFIX = ".gtp"
 
 
-def added(assignment_folder: Path) -> list[Path]:
-    """Return the case files that were added, sorted."""
-    return sorted(
-        path for path in private_folder(assignment_folder).glob(f"*{_SUFFIX}") if path.is_file()
-    )
+def added(folder: Path) -> list[Path]:
+    """Return the case files that were added to the folder of private ones, sorted."""
+    return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.is_file())
 
 
 def paths(settings: Settings, assignment: CourseAssignment) -> list[Path]:
     """Return all private case files, sorted by their names, which differ."""
-    made = settings.assignment_folder(assignment.id)
     own = own_files.list_private(settings, assignment)
-    return sorted([*added(made), *own], key=lambda path: path.name)
+    every = [*added(settings.private_folder(assignment.id)), *own]
+    return sorted(every, key=lambda path: path.name)
 
 
 def find(settings: Settings, assignment: CourseAssignment, name: str) -> Path | None:
@@ -70,10 +67,10 @@ def find_free_name(files: Sequence[Path]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def put(assignment_folder: Path, name: str, data: bytes, files: Mapping[str, bytes] = {}) -> str:
+def put(folder: Path, name: str, data: bytes, files: Mapping[str, bytes] = {}) -> str:
     """Write a case file, in the place of one of the same name; return what it is called.
 
-    ``files``: files that its commands name, such as boards.
+    ``folder``: of private case files. ``files``: files that its commands name, such as boards.
 
     Raises:
         UsageError: a line of it is wrong, or it has no test; nothing is written.
@@ -92,7 +89,7 @@ def put(assignment_folder: Path, name: str, data: bytes, files: Mapping[str, byt
             " #? [4]"
         )
     for own, content in {**files, called: data}.items():
-        path = private_folder(assignment_folder) / own
+        path = folder / own
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         unfinished = path.with_name(f".{path.name}.new")
         unfinished.write_bytes(content)
@@ -100,13 +97,13 @@ def put(assignment_folder: Path, name: str, data: bytes, files: Mapping[str, byt
     return called
 
 
-def require(assignment_folder: Path, name: str) -> Path:
+def require(folder: Path, name: str) -> Path:
     """Return the path of a case file that was added.
 
     Raises:
         UsageError: no such case file has that name.
     """
-    found = {path.name: path for path in added(assignment_folder)}
+    found = {path.name: path for path in added(folder)}
     if name not in found:
         raise UsageError(f"nobody has added a private case file {name!r} here")
     return found[name]

@@ -226,7 +226,7 @@ def list_kept(db: Connection, assignment: CourseAssignment) -> list[str]:
 def list_lost(db: Connection, settings: Settings, assignment: CourseAssignment) -> list[str]:
     """Return what of the teachers' own goes with an assignment."""
     counts = {
-        "private case file": len(cases.added(settings.assignment_folder(assignment.id))),
+        "private case file": len(cases.added(settings.private_folder(assignment.id))),
         "extension": len(courses.extensions(db, assignment.id)),
     }
     found = [number_of(count, name) for name, count in counts.items() if count]

@@ -5,7 +5,6 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection
@@ -108,11 +107,6 @@ def late(assignment: CourseAssignment, extensions: Mapping[str, str]) -> Late:
 def moment(text: str) -> datetime.datetime | None:
     """Return a local time; None where there is none."""
     return read_moment(text) if text else None
-
-
-def private_folder(assignment_folder: Path) -> Path:
-    """Return where the private case files of an assignment lie, in its folder."""
-    return assignment_folder / "private"
 
 
 def read_title(text: str) -> str:

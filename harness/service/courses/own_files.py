@@ -161,7 +161,7 @@ def replace(
         raise UsageError("this assignment was not uploaded: it ships with the service")
     if not (changes := _changes(_document(settings, now).parent, place)):
         raise UsageError("nothing in it has changed")
-    added = making.private_folder(settings.assignment_folder(assignment.id))
+    added = settings.private_folder(assignment.id)
     for path in assignments.read(place / FILE).private_cases():
         if (added / path.name).exists():
             raise UsageError(

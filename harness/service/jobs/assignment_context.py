@@ -126,7 +126,7 @@ def open_assignment(
             set_aside=settings.cluster / SET_ASIDE,
         )
         store = Store(settings.originals)
-        private = making.private_folder(made)
+        private = settings.private_folder(assignment.id)
         yield AssignmentContext(
             settings, database, assignment, options, ledger, store, private, concurrency
         )

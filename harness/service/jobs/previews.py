@@ -12,7 +12,6 @@ from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
 from harness.service import records
 from harness.service.courses import gradings, own_files, point_weights
-from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
@@ -104,7 +103,7 @@ def parts(
     """
     own = own_files.assignment_of(settings, assignment)
     weights = point_weights.load_weights(assignment) if then is None else then
-    private = private_folder(settings.assignment_folder(assignment.id))
+    private = settings.private_folder(assignment.id)
     return point_weights.list_weighed_parts(point_weights.apply_weights(own, weights), private)
 
 

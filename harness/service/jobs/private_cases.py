@@ -93,7 +93,7 @@ def add(
             f"{name} is in the upload of the assignment: choose another name, or change it with a"
             " newer upload"
         )
-    called = cases.put(settings.assignment_folder(assignment.id), *new)
+    called = cases.put(settings.private_folder(assignment.id), *new)
     act.note("private case file added", assignment.id, name=called)
     let_measure(act, settings, assignment)
 
@@ -107,7 +107,7 @@ def remove(
         UsageError: no such case file has that name.
     """
     courses.lock(act.db, assignment.id)
-    cases.require(settings.assignment_folder(assignment.id), name).unlink()
+    cases.require(settings.private_folder(assignment.id), name).unlink()
     act.note("private case file removed", assignment.id, name=name)
     let_measure(act, settings, assignment)
 
@@ -115,7 +115,7 @@ def remove(
 def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
     """Return the first part that needs private case files if there are none, or ""."""
     own = own_files.assignment_of(settings, assignment)
-    if own.private_cases() or cases.added(settings.assignment_folder(assignment.id)):
+    if own.private_cases() or cases.added(settings.private_folder(assignment.id)):
         return ""
     parts = point_weights.apply_weights(own, point_weights.load_weights(assignment)).marks
     return next((one.name for one in parts if one.judged_by == PRIVATE and one.points), "")

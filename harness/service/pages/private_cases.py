@@ -45,7 +45,7 @@ def show(context: access.Context) -> Response:
         "private.html",
         rendering.crumbs(context, "Private case files"),
         files=[(path.name, told.get(path.name)) for path in measured.paths],
-        added=[path.name for path in cases.added(context.folder)],
+        added=[path.name for path in cases.added(settings.private_folder(assigned.id))],
         found=found,
         longest=private_cases.LONGEST,
         doubts=previews.find(settings, assigned, measured),
@@ -84,7 +84,7 @@ def remove(context: access.Context) -> Response:
     """Remove a case file, once it was said that this is wanted."""
     name = context.field("name")
     if not forms.is_sure(context):
-        cases.require(context.folder, name)
+        cases.require(context.settings.private_folder(context.assigned.id), name)
         question = forms.SecondQuestion(
             f"Remove {name}?",
             "The next grading leaves its tests out, so marks can change. The service keeps no copy"
