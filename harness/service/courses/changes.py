@@ -156,8 +156,7 @@ def change(
         UsageError: as :func:`plan`.
         InvalidGradingStateError: it would change something else by now.
     """
-    courses.lock(act.db, assignment.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
+    now = courses.lock(act.db, assignment.id) or assignment
     values_of(now).require(form_digest)
     planned = plan(act.db, now, proposal)
     if change_digest is not None and planned.digest != change_digest:
@@ -186,8 +185,7 @@ def rename_course(
         UsageError: it has no title, or a very long one.
         InvalidGradingStateError: somebody has renamed it since the form was filled.
     """
-    courses.lock_course(act.db, course.id)
-    now = courses.COURSES.find(act.db, id=course.id) or course
+    now = courses.lock_course(act.db, course.id) or course
     values_of_course(now).require(form_digest)
     made = now._replace(title=making.read_title(title))
     courses.COURSES.change(act.db, {"title": made.title}, id=course.id)

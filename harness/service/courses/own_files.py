@@ -153,9 +153,7 @@ def replace(
         UsageError: the assignment was not uploaded or was removed, nothing in it has changed, or
             a private case file in it is called as one that was added.
     """
-    courses.lock(act.db, assignment.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id)
-    if now is None:
+    if (now := courses.lock(act.db, assignment.id)) is None:
         raise UsageError(making.REMOVED)
     if now.source != OWN:
         raise UsageError("this assignment was not uploaded: it ships with the service")

@@ -118,8 +118,7 @@ def change(
         return found
     if role != TEACHER:
         _require_another_teacher(act.db, found)
-    values = {"role": role, "may": rights}
-    courses.MEMBERS.change(act.db, values, course=course, person=person)
+    courses.MEMBERS.change(act.db, {"role": role, "may": rights}, course=course, person=person)
     made = found._replace(role=role, may=rights)
     what = "assistant's rights changed" if found.role == made.role == ASSISTANT else "role changed"
     act.note(what, course, **{made.role: person}, **_tell_rights(made))

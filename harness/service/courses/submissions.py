@@ -391,8 +391,7 @@ def withdraw(
     Raises:
         InvalidGradingStateError: it stays.
     """
-    courses.lock(act.db, assignment.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment  # other dates, perhaps
+    now = courses.lock(act.db, assignment.id) or assignment  # other dates, perhaps
     require_withdrawable(act.db, now, key, upload)
     uploads.UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
     queue.withdraw(act.db, upload.id)

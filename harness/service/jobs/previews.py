@@ -158,15 +158,13 @@ def put_in_force(
     """
     if preview.read() is None:
         raise InvalidGradingStateError("the changes are not known yet")
-    courses.lock(act.db, assignment.id)  # it may be set twice at once
+    assignment = courses.lock(act.db, assignment.id) or assignment  # it may be set twice at once
     if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
-    assignment = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
     if why := explain_stale(settings, assignment, preview):
         raise InvalidGradingStateError(why)
     own = own_files.assignment_of(settings, assignment)
-    of_source = parts(settings, assignment, PointWeights())
-    now = point_weights.read(own, of_source, preview.weights)
+    now = point_weights.read(own, parts(settings, assignment, PointWeights()), preview.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, values, id=assignment.id)
     act.note("points set", assignment.id, **now._asdict())

@@ -5,7 +5,6 @@ computed mark and these points, up to what can be reached, as a mark that was gi
 """
 
 import csv
-import json
 import multiprocessing
 import os
 from collections.abc import Sequence
@@ -87,19 +86,17 @@ def begin(
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
     folder = folder_in(settings, grading)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    chosen = {"points": str(worth), "format": format_}
-    file_system.write_whole(folder / _OPTIONS, json.dumps(chosen))
+    options = tournament.TournamentOptions(format_, points=worth)
+    file_system.write_whole(folder / _OPTIONS, canonical_json.dumps(options))
 
 
 def load_choice(folder: Path) -> tournament.TournamentOptions:
     """Return what the teacher chose last; the usual if nothing was chosen."""
     try:
-        chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
+        text = (folder / _OPTIONS).read_text(encoding="utf-8")
     except FileNotFoundError:
         return tournament.TournamentOptions()
-    return tournament.TournamentOptions(
-        chosen.get("format", SWISS), points=Fraction(chosen["points"])
-    )
+    return canonical_json.loads(tournament.TournamentOptions, text)
 
 
 def load_table(folder: Path) -> list[dict[str, str]]:

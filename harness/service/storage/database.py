@@ -367,8 +367,7 @@ def load(place: ServerPlace, source: Path) -> None:
 
     Raises as :func:`dump`.
     """
-    options = ("--single-transaction", "--exit-on-error", "--no-owner")
-    _run("pg_restore", place, *options, source)
+    _run("pg_restore", place, "--single-transaction", "--exit-on-error", "--no-owner", source)
 
 
 def unload(place: ServerPlace) -> None:
