@@ -11,8 +11,7 @@ import json
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,15 +20,12 @@ from harness.cluster import state as cluster_state
 from harness.cluster.records import ConnectorSettings
 from harness.errors import NoClusterError, SandboxError
 from harness.grading import SET_ASIDE
-from harness.grading.attempts.orders import SetAside
+from harness.grading.attempts.orders import OtherMachines, SetAside
 from harness.service import monitoring, processes
 from harness.service.settings import Settings
 
 if TYPE_CHECKING:
     from harness.cluster.dispatcher import Dispatcher
-    from harness.grading.attempts.orders import GradingContext, OtherMachines
-    from harness.work.crew import Ends
-    from harness.work.records import AttemptEvent, WorkUnit
 
 
 _PATIENCE = 20.0  # seconds of a job in which machines must be there: then others have their turn
@@ -77,7 +73,7 @@ def cluster_machines(settings: Settings) -> Iterator[OtherMachines | None]:
         _PATIENCE,
         SetAside(settings.cluster / SET_ASIDE),
     )
-    with closing(dispatcher):
+    with contextlib.closing(dispatcher):
         yield _ClusterMachines(settings, dispatcher)
 
 
@@ -87,6 +83,7 @@ class _ClusterMachines:
     def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
         self._settings = settings
         self._dispatcher = dispatcher
+        self.run = dispatcher.run
 
     def level(self, choice: str) -> str:
         """Return the sandbox level; ``auto``: the strongest that a worker has, or ever had.
@@ -104,17 +101,6 @@ class _ClusterMachines:
             raise NoClusterError(str(error)) from None
         (held / found).touch()
         return max({found, *known})
-
-    def run(
-        self,
-        units: Sequence[WorkUnit],
-        store: Path,
-        context: GradingContext,
-        on_event: Callable[[int, AttemptEvent], None],
-        on_time: Callable[[list[int]], None],
-    ) -> Ends:
-        """Do units; see :meth:`harness.cluster.dispatcher.Dispatcher.run`."""
-        return self._dispatcher.run(units, store, context, on_event, on_time)
 
 
 def state(settings: Settings) -> cluster_state.HubState | None:
