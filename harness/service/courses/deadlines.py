@@ -91,11 +91,10 @@ def list_open_dates(
         "late submissions are accepted until": assignment.closes,
     }
     grace = datetime.timedelta(minutes=assignment.grace)
-    known = [(words, time) for words, text in dates.items() if (time := making.moment(text))]
     return [
-        f"{words} {local_times.describe_time(one)}"
-        for words, one in known
-        if measure(one, now) <= grace
+        f"{words} {local_times.describe_time(time)}"
+        for words, text in dates.items()
+        if (time := making.moment(text)) and measure(time, now) <= grace
     ]
 
 

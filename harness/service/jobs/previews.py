@@ -249,15 +249,13 @@ def find(
     if wrong and weights.weights:
         tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
         left_out = {test.name for test in tests} - {test.name for test in tests if test.weight}
-    told = []
-    for name, test in wrong:
-        if f"{name}:{test.id}" not in left_out:
-            number = f", test {test.id}" if test.id >= 0 else ""
-            told.append(
-                f"{name}{number}, line {test.line} ({test.command}): the file expects"
-                f" {test.expected}, but the reference answers {test.answer}."
-            )
-    return told
+    return [
+        f"{name}{f', test {test.id}' if test.id >= 0 else ''}, line {test.line}"
+        f" ({test.command}): the file expects {test.expected}, but the reference answers"
+        f" {test.answer}."
+        for name, test in wrong
+        if f"{name}:{test.id}" not in left_out
+    ]
 
 
 def find_now(settings: Settings, assignment: CourseAssignment) -> list[str]:
