@@ -57,6 +57,25 @@ class Person(NamedTuple):
     is_shut_out: bool = False  # by the operator: no link, session or token holds
 
 
+class Link(NamedTuple):
+    """Stored part of a link by which somebody signs in."""
+
+    digest: str  # of the secret in it
+    person: str
+    once: bool  # it is gone after the first use
+    until: float
+
+
+class Session(NamedTuple):
+    """Stored part of a session of somebody who has signed in."""
+
+    digest: str
+    person: str
+    made: float
+    until: float
+    frame: str  # origins whose pages may show it in a frame, with blanks between them
+
+
 class Token(NamedTuple):
     """Token of an API client; the secret itself is nowhere."""
 

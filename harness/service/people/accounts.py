@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Person, Token, new_id
+from harness.service.records import (
+    ROSTER,
+    STAFF,
+    TEACHER,
+    WAITING,
+    Link,
+    Person,
+    Token,
+    new_id,
+)
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.text import one_line
@@ -92,7 +101,7 @@ def check_address(text: str) -> str:
 def make_link(act: AuditedTransaction, person: str, lifetime: float, *, once: bool) -> Secret:
     """Return a new secret by which somebody signs in; ``lifetime``: seconds."""
     secret = new_secret()
-    people.add_link(act.db, secret.digest, person, time.time() + lifetime, once=once)
+    people.LINKS.add(act.db, Link(secret.digest, person, once, time.time() + lifetime))
     act.note("link made", person, once=once)
     return secret
 

@@ -163,7 +163,7 @@ def _send(settings: Settings, database: Database, letter: Letter) -> dict[str, o
         with database.changing() as db:
             for person, secret in made:
                 if ended != records.SENT:
-                    people.remove_link(db, secret.digest)
+                    people.LINKS.remove(db, digest=secret.digest)
                 elif letter.kind == records.ROSTER:
                     people.revoke_links(db, person.id, but=secret.digest)
     if ended == records.WAITING and time.time() - letter.made > _PATIENCE:

@@ -60,23 +60,8 @@ SERVICE_VERSION = Table("service_version", METADATA, _key("version_num"))
 # --- people ---
 
 PERSON = _record_table("person", records.Person, "id")
-LINK = Table(  # by which somebody signs in
-    "link",
-    METADATA,
-    _key("digest"),  # of the secret in it
-    _text("person", ForeignKey("person.id")),
-    _whole("once"),  # 1: it is gone after the first use
-    _number("until"),
-)
-SESSION = Table(
-    "session",
-    METADATA,
-    _key("digest"),
-    _text("person", ForeignKey("person.id")),
-    _number("made"),
-    _number("until"),
-    _text("frame"),  # origins whose pages may show it in a frame, with blanks between them
-)
+LINK = _record_table("link", records.Link, "digest", person="person")
+SESSION = _record_table("session", records.Session, "digest", person="person")
 TOKEN = _record_table("token", records.Token, "id", person="person")
 TOKEN.append_column(_text("digest", unique=True))
 REPEATED = _record_table("repeated", records.RepeatedRequest, "person", "key", person="person")
