@@ -67,8 +67,8 @@ def find_free_name(files: Sequence[Path]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def put(folder: Path, name: str, data: bytes, files: Mapping[str, bytes] = {}) -> str:
-    """Write a case file, in the place of one of the same name; return what it is called.
+def put(folder: Path, name: str, data: bytes, files: Mapping[str, bytes] = {}) -> None:
+    """Write a case file, in the place of one of the same name.
 
     ``folder``: of private case files. ``files``: files that its commands name, such as boards.
 
@@ -94,7 +94,6 @@ def put(folder: Path, name: str, data: bytes, files: Mapping[str, bytes] = {}) -
         unfinished = path.with_name(f".{path.name}.new")
         unfinished.write_bytes(content)
         unfinished.replace(path)
-    return called
 
 
 def require(folder: Path, name: str) -> Path:

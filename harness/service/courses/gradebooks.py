@@ -178,14 +178,6 @@ def take(
                 f"columns: found {request.columns!r}, expected three names with commas between"
                 " them"
             )
-    _keep(settings, assignment, request, columns)
-    export_anew(act, assignment)
-    act.note("gradebook taken", assignment.id, platform=request.platform, columns=columns)
-
-
-def _keep(
-    settings: Settings, assignment: CourseAssignment, request: GradebookWanted, columns: list[str]
-) -> None:
     made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
@@ -213,3 +205,5 @@ def _keep(
     for old in made.glob("gradebook-*"):
         if old.name not in used:
             shutil.rmtree(old)
+    export_anew(act, assignment)
+    act.note("gradebook taken", assignment.id, platform=request.platform, columns=columns)

@@ -78,7 +78,14 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         listed = one._replace(student=one.student._replace(key=key))
         taken.append(_take_one(act, course, listed, known.members))
     present = courses.students(act.db, course)
-    _check_groups(present + courses.students(act.db, course, FORMER))
+    every = present + courses.students(act.db, course, FORMER)
+    keys = {one.key.casefold() for one in every}
+    # What students and groups submit is told apart by their keys.
+    if group := next((one.team for one in every if one.team.casefold() in keys), None):
+        raise UsageError(
+            f"group: found {group!r}, but a student of this course is called so, too: call the"
+            " group otherwise"
+        )
     remarks = [*roster_file.remarks]
     if names := [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]:
         remarks.append(
@@ -138,17 +145,6 @@ def _sum_up(
 def _words(name: str) -> frozenset[str]:
     """Return the words of a name: ``Lovelace, Ada`` and ``Ada Lovelace`` have the same."""
     return frozenset(name.casefold().replace(",", " ").split())
-
-
-def _check_groups(members: Sequence[Member]) -> None:
-    """See that no group has the key of a student: what they submit is told apart by it."""
-    keys = {one.key.casefold() for one in members}
-    for one in members:
-        if one.team.casefold() in keys:
-            raise UsageError(
-                f"group: found {one.team!r}, but a student of this course is called so, too: call"
-                " the group otherwise"
-            )
 
 
 def _take_one(

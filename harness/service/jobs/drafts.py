@@ -15,7 +15,6 @@ from typing import NamedTuple
 from harness import file_system
 from harness.assignments.assignment import Assignment
 from harness.errors import InvalidGradingStateError, UsageError
-from harness.reading import casefile
 from harness.service.courses import cases, own_files
 from harness.service.jobs import candidates, private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
@@ -168,7 +167,7 @@ def draft(context: AssignmentContext, job: Job) -> None:
             own.games,
             own.tests,
             tuple(cases.read(cases.paths(context.settings, context.assigned))),
-            tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
+            tuple(cases.read(assignment.public_cases())),
             context.options.sandbox,
             own.tell_step,
             own.tell_program,

@@ -93,8 +93,8 @@ def add(
             f"{name} is in the upload of the assignment: choose another name, or change it with a"
             " newer upload"
         )
-    called = cases.put(settings.private_folder(assignment.id), *new)
-    act.note("private case file added", assignment.id, name=called)
+    cases.put(settings.private_folder(assignment.id), *new)
+    act.note("private case file added", assignment.id, name=name)
     let_measure(act, settings, assignment)
 
 
@@ -141,7 +141,6 @@ def let_measure(
 
 def measure(context: AssignmentContext, job: Job) -> None:
     """Measure the private case files, if they still are those that the job is about."""
-    made = context.folder
     paths = cases.paths(context.settings, context.assigned)
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
@@ -153,19 +152,18 @@ def measure(context: AssignmentContext, job: Job) -> None:
             for one, case in zip(found.files, files, strict=True)
         )
         found = found._replace(files=tuple(told))
-    path = place(made, job.about)
+    path = _place(context.folder, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     file_system.write_whole(path, canonical_json.dumps(found))
 
 
-def place(assignment_folder: Path, subject: str) -> Path:
-    """Return where the result of a job about ``subject`` is."""
+def _place(assignment_folder: Path, subject: str) -> Path:
     return assignment_folder / "strength" / f"{subject}.json"
 
 
 def load_result(assignment_folder: Path, subject: str) -> CaughtMistakes | None:
     """Return the result of a job about ``subject``, or None before it has one."""
-    path = place(assignment_folder, subject)
+    path = _place(assignment_folder, subject)
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 
 

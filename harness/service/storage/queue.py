@@ -230,8 +230,7 @@ def checks(db: Connection, **named: object) -> dict[str, records.Job]:
 
 def failed_checks(db: Connection, assignment: str) -> frozenset[str]:
     """Return the ids of the uploads of an assignment in whose check the harness failed."""
-    found = JOBS.all(db, kind=records.CHECK, assignment=assignment, state=records.FAULT)
-    return frozenset(one.about for one in found)
+    return frozenset(checks(db, assignment=assignment, state=records.FAULT))
 
 
 def ahead(db: Connection, job: records.Job) -> int:
