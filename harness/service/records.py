@@ -167,7 +167,7 @@ class Upload(NamedTuple):
     withdrawn: bool = False
     record: str = ""  # JSON of the submission that intake made of it; empty: not yet
     run: int = 0  # of its public tests in the ledger; 0: none yet
-    number: int = 0  # later ones of the assignment have larger ones; 0: of a former version
+    number: int = 0  # later ones of the assignment have larger ones
 
     @property
     def order(self) -> tuple[int, float, str]:

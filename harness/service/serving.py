@@ -38,8 +38,6 @@ _PATIENCE = 30.0  # seconds for processes to end
 
 
 class _ServicePart(NamedTuple):
-    """A process of ours."""
-
     module: str
     process: subprocess.Popen[bytes]
     started: float

@@ -46,7 +46,7 @@ class KeptGradebook(NamedTuple):
     title: str  # of the platform
     columns: tuple[str, ...]
     is_filled: bool  # with the marks of the grading
-    notes: tuple[str, ...] = ()  # sentences about the rows; none if a former version filled it in
+    notes: tuple[str, ...] = ()  # sentences about the rows
 
 
 def read_roster(path: Path) -> bytes:

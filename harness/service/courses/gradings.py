@@ -51,7 +51,7 @@ def begin(act: AuditedTransaction, assignment: CourseAssignment, *, public_only:
     Raises:
         InvalidGradingStateError: a grading of the assignment is running.
     """
-    _be_alone(act, assignment.id)
+    _require_none_running(act, assignment.id)
     now = uploads.next_moment(act.db, assignment.id)
     made = Grading(new_id(), assignment.id, act.by, now, public_only)
     uploads.GRADINGS.add(act.db, made)
@@ -91,7 +91,7 @@ def require_releasable(
     """
     if not grading.concluded:
         raise InvalidGradingStateError("there are no marks yet")
-    _be_last(act, grading)
+    _require_latest(act, grading)
     if (left := _count_open_changes(grading)) and not leaves_changes:
         raise InvalidGradingStateError(
             f"{number_of(left, 'mark')} would change: change them first, or confirm a release"
@@ -121,8 +121,8 @@ def accept(act: AuditedTransaction, grading: Grading) -> None:
     grading = _lock(act, grading)
     if not grading.concluded or grading.released:
         raise InvalidGradingStateError("there is nothing to be changed")
-    _be_last(act, grading)
-    _be_alone(act, grading.assignment, grading.id)
+    _require_latest(act, grading)
+    _require_none_running(act, grading.assignment, grading.id)
     uploads.GRADINGS.change(act.db, {"accept": 1, "concluded": 0.0, "trouble": ""}, id=grading.id)
     _conclude_anew(act, grading)
     act.note("changes accepted", grading.id)
@@ -135,8 +135,8 @@ def try_again(act: AuditedTransaction, grading: Grading) -> None:
         InvalidGradingStateError: a later grading has marks, or one is running.
     """
     grading = _lock(act, grading)
-    _be_last(act, grading)
-    _be_alone(act, grading.assignment, grading.id)
+    _require_latest(act, grading)
+    _require_none_running(act, grading.assignment, grading.id)
     for job in queue.of(act.db, grading.id):
         queue.begin_anew(act.db, job.id)
     queue.again(act.db, records.GRADE, grading.id)  # what is done is not rerun, what broke is
@@ -153,7 +153,7 @@ def begin_tournament(act: AuditedTransaction, grading: Grading) -> None:
         InvalidGradingStateError: they are not, or a later grading has marks.
     """
     grading = _lock(act, grading)
-    _be_last(act, grading)
+    _require_latest(act, grading)
     if not grading.released:
         raise InvalidGradingStateError("release the marks first")
     queue.put_anew(
@@ -173,11 +173,8 @@ def _conclude_anew(act: AuditedTransaction, grading: Grading) -> None:
     queue.put_anew(act.db, Job("", records.CONCLUDE, grading.assignment, grading.id))
 
 
-def _be_alone(act: AuditedTransaction, assignment: str, grading: str = "") -> None:
-    """Refuse what would let two gradings run: whose marks count would be chance.
-
-    ``grading``: the grading that may be running.
-    """
+def _require_none_running(act: AuditedTransaction, assignment: str, grading: str = "") -> None:
+    """Refuse what would let another grading run: whose marks count would be chance."""
     courses.lock(act.db, assignment)  # two people may ask at once
     others = (one for one in uploads.gradings(act.db, assignment) if one.id != grading)
     if any(state(act.db, one) == "running" for one in others):
@@ -218,7 +215,7 @@ def find_later(db: Connection, grading: Grading) -> Grading | None:
     return uploads.in_force(db, grading.assignment) if has_later else None
 
 
-def _be_last(act: AuditedTransaction, grading: Grading) -> None:
+def _require_latest(act: AuditedTransaction, grading: Grading) -> None:
     """Refuse what would put marks of before in the place of later ones."""
     if uploads.has_marks_after(act.db, grading):
         raise InvalidGradingStateError("a later grading has marks: continue with that one")

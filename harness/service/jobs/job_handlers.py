@@ -171,9 +171,6 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     """Write the result of the public tests, as its owner sees it: made once, read often.
 
     A person is to see where the harness failed: a page without these tests would look well.
-
-    Raises:
-        HarnessError: it failed in a case file.
     """
     assignment = context.options.assignment
     marker = Marker(assignment, context.ledger, plan.cases, plan.started)

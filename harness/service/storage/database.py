@@ -121,9 +121,6 @@ class Database:
         """Let one thread write to a file at a time, the others wait.
 
         SQLite would let each of them try again and again: some come late, and some never.
-
-        Raises:
-            ServerError: the others wrote for too long.
         """
         if isinstance(self._place, ServerPlace):
             yield
@@ -160,10 +157,7 @@ class Database:
     def _open_log(self) -> AuditLog:
         """Return the audit log, with its key; both are made with the tables, by one process.
 
-        Raises:
-            UsageError: there are tables of another version, the key is missing, or a database
-                without tables has the key of another one. What is in the folder would be unknown
-                here, and pruned.
+        With the key of another database, what is in the folder would be unknown here, and pruned.
         """
         path = self._place.key("")
         made: chains.Seal | None = None
