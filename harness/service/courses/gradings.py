@@ -246,9 +246,8 @@ def list_unmarked(db: Connection, grading: Grading, course: str) -> list[Unmarke
 
 def names(folder: Path) -> list[str]:
     """Return the names of all pages and sheets of a grading, from its folder."""
-    found = (path for path in folder.rglob("*") if path.is_file())
-    every = (path.relative_to(folder).as_posix() for path in found)
-    return sorted(name for name in every if name not in _GRADEBOOKS)
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(name for name in found if name not in _GRADEBOOKS)
 
 
 def path_of_file(folder: Path, name: str) -> Path | None:
@@ -348,8 +347,8 @@ def override(
     for student in students:
         uploads.OVERRIDES.remove(act.db, assignment=assignment.id, key=student)
         uploads.OVERRIDES.add(act.db, made._replace(key=student))
-    told_ = {"points": str(found), "computed": then, "why": said}
-    act.note("mark overridden", assignment.id, key=key, students=students, **told_)
+    details = {"points": str(found), "computed": then, "why": said}
+    act.note("mark overridden", assignment.id, key=key, students=students, **details)
     export_anew(act, assignment)
 
 

@@ -75,9 +75,8 @@ def _document(settings: Settings, assignment: CourseAssignment) -> Path:
 
 def _folder(settings: Settings, assignment: CourseAssignment) -> Path:
     """Return the folder of an upload of an assignment, which has nothing else in it."""
-    return settings.assignment_folder(assignment.id) / (
-        f"{_SOURCE}-{assignment.edition}" if assignment.edition else _SOURCE
-    )
+    name = f"{_SOURCE}-{assignment.edition}" if assignment.edition else _SOURCE
+    return settings.assignment_folder(assignment.id) / name
 
 
 @contextmanager
@@ -234,10 +233,10 @@ _changes_kept = lru_cache(256)(_changes)  # of two uploads that were kept: neith
 
 def _files(place: Path) -> dict[str, bytes]:
     """Return digests of all files of a folder, by their names from there."""
-    paths = sorted(path for path in place.rglob("*") if path.is_file())
     return {
         path.relative_to(place).as_posix(): hashlib.sha256(path.read_bytes()).digest()
-        for path in paths
+        for path in place.rglob("*")
+        if path.is_file()
     }
 
 

@@ -96,9 +96,9 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
     found = _sum_up(taken, before, remarks)
     moved = {o.student: [o.was, o.now] for o in found.changed if o.what == _GROUP}
     others = [[o.student, o.what, o.was, o.now] for o in found.changed if o.what != _GROUP]
-    told = {"changed": others, "added again": [one.key for one in found.returned]}
-    told_ = {name: value for name, value in told.items() if value}
-    act.note("roster taken", course, students=len(taken), moved=moved, **told_)
+    facts = {"changed": others, "added again": [one.key for one in found.returned]}
+    details = {name: value for name, value in facts.items() if value}
+    act.note("roster taken", course, students=len(taken), moved=moved, **details)
     return found
 
 

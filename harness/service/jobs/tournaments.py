@@ -153,14 +153,14 @@ def hold(context: AssignmentContext, job: Job) -> None:
     grading = context.find_grading(job)
     plan = grade.load_last_plan(context.ledger, grading.run)
     folder = folder_in(context.settings, grading)
-    means = grade.grading_context(context.options_of(grading), plan)
+    shared = grade.grading_context(context.options_of(grading), plan)
     units = [
         unit._replace(cases=())  # no case file is needed to play
-        for unit in grade.units(means, plan, context.store)
+        for unit in grade.units(shared, plan, context.store)
     ]
     spawn = multiprocessing.get_context("spawn")
     told, tell = spawn.Pipe(duplex=False)
-    given = os.getpid(), tell, means, plan.submissions, units, load_choice(folder), folder
+    given = os.getpid(), tell, shared, plan.submissions, units, load_choice(folder), folder
     child = spawn.Process(target=_hold, args=given)
     with context.concurrency.together():
         child.start()
