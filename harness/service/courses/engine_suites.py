@@ -184,9 +184,8 @@ def post_engine(
     made = _new(act, suite, revision)
     name = one_line(archive.name, _ENGINE) or "archive"
     made = _add(act, made._replace(name=name, sha256=archive.sha256), folder)
-    queue.put(
-        act.db, Job("", records.RUN, suite.bench, made.id, suite.person, person=suite.person)
-    )
+    job = Job("", records.RUN, suite.bench, made.id, suite.person, person=suite.person)
+    queue.put(act.db, job)
     return made
 
 

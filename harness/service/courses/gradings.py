@@ -156,9 +156,8 @@ def begin_tournament(act: AuditedTransaction, grading: Grading) -> None:
     _require_latest(act, grading)
     if not grading.released:
         raise InvalidGradingStateError("release the marks first")
-    queue.put_anew(
-        act.db, Job("", records.TOURNAMENT, grading.assignment, grading.id, person=act.by)
-    )
+    job = Job("", records.TOURNAMENT, grading.assignment, grading.id, person=act.by)
+    queue.put_anew(act.db, job)
     act.note("tournament begun", grading.id)
 
 
@@ -356,10 +355,9 @@ def end_override(act: AuditedTransaction, assignment: CourseAssignment, key: str
     """Let the computed mark count again for a student, or for all of a group."""
     courses.lock(act.db, assignment.id)
     students = courses.students_of(act.db, assignment.course, key)
-    removed = [
+    if sum(
         uploads.OVERRIDES.remove(act.db, assignment=assignment.id, key=one) for one in students
-    ]
-    if any(removed):
+    ):
         act.note("override ended", assignment.id, key=key, students=students)
         export_anew(act, assignment)
 

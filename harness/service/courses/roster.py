@@ -410,8 +410,7 @@ def _find(act: AuditedTransaction, course: str, key: str, role: str) -> Member:
 
 
 def _change(act: AuditedTransaction, member: Member, action: str) -> Member:
-    courses.MEMBERS.change(
-        act.db, {"role": member.role}, course=member.course, person=member.person
-    )
+    own = {"course": member.course, "person": member.person}
+    courses.MEMBERS.change(act.db, {"role": member.role}, **own)
     act.note(action, member.course, key=member.key, student=member.person)
     return member

@@ -95,9 +95,8 @@ def make_teacher(act: AuditedTransaction, course: str, person: Person) -> Member
 
 
 def _join(act: AuditedTransaction, course: str, person: Person, role: str, rights: str) -> Member:
-    made = courses.MEMBERS.add(
-        act.db, Member(course, person.id, role, name=person.name, may=rights)
-    )
+    made = Member(course, person.id, role, name=person.name, may=rights)
+    courses.MEMBERS.add(act.db, made)
     act.note(f"{role} added", course, **{role: person.id}, **_tell_rights(made))
     return made
 

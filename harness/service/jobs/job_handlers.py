@@ -214,10 +214,8 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
         return
     options = context.options_of(grading)
     with context.database.reading() as db:
-        entries = submissions.entries(db, context.store, context.assigned)
-    received = [
-        receive(one, options.assignment, context.store, context.overlay) for one in entries
-    ]
+        sent = submissions.entries(db, context.store, context.assigned)
+    received = [receive(one, options.assignment, context.store, context.overlay) for one in sent]
     named = None if options.public_only else options.private
     cases = attempt_plan.cases(options.assignment, named)
     if options.images:

@@ -50,11 +50,11 @@ def put(db: Connection, job: records.Job) -> records.Job:
         return known
     # How many jobs of its kind the person has, in all courses, or the group for it.
     kinds = next((kinds for kinds in _COUNTED if job.kind in kinds), ())
-    is_of_group = and_(JOB.c.assignment == job.assignment, JOB.c.key == job.key)
-    is_own = or_(
-        and_(JOB.c.person == job.person, JOB.c.person != ""), and_(is_of_group, JOB.c.key != "")
-    )
-    turn = _TURNS[job.kind] + count(db, JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
+    own = JOB.c
+    is_of_person = and_(own.person == job.person, own.person != "")
+    is_of_group = and_(own.assignment == job.assignment, own.key == job.key, own.key != "")
+    is_own = or_(is_of_person, is_of_group)
+    turn = _TURNS[job.kind] + count(db, own.kind.in_(kinds), is_own, _UNFINISHED)
     due = job.due or _LATE
     return JOBS.add(db, job._replace(id=records.new_id(), turn=turn, due=due, made=places.now(db)))
 
