@@ -355,9 +355,8 @@ def end_override(act: AuditedTransaction, assignment: CourseAssignment, key: str
     """Let the computed mark count again for a student, or for all of a group."""
     courses.lock(act.db, assignment.id)
     students = courses.students_of(act.db, assignment.course, key)
-    if sum(
-        uploads.OVERRIDES.remove(act.db, assignment=assignment.id, key=one) for one in students
-    ):
+    own = [{"assignment": assignment.id, "key": one} for one in students]
+    if sum(uploads.OVERRIDES.remove(act.db, **one) for one in own):
         act.note("override ended", assignment.id, key=key, students=students)
         export_anew(act, assignment)
 
