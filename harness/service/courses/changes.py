@@ -274,11 +274,9 @@ def remove_course(act: AuditedTransaction, course: Course) -> list[CourseAssignm
     return found
 
 
-def clear_course(
-    settings: Settings, course: Course, assignments: Iterable[CourseAssignment]
-) -> None:
+def clear_course(settings: Settings, course: Course, removed: Iterable[CourseAssignment]) -> None:
     """Remove the files of a course that was removed, and of its assignments."""
-    for one in assignments:
+    for one in removed:
         clear(settings, one)
     gradebooks.forget_rosters(settings, course.id)
 

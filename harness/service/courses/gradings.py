@@ -302,9 +302,7 @@ def remove_comment(
         act.note("comment removed", assignment.id, key=key, **told)
 
 
-def decide(
-    act: AuditedTransaction, assignment: CourseAssignment, key: str, decision: Decision
-) -> None:
+def decide(act: AuditedTransaction, assignment: CourseAssignment, key: str, new: Decision) -> None:
     """Give a student, or each of a group, a mark instead of the one that was computed last.
 
     Raises:
@@ -315,7 +313,7 @@ def decide(
     marked = uploads.last_mark(act.db, assignment.id, key, students)
     if marked is None:
         raise InvalidGradingStateError("there is no computed mark yet: grade first")
-    override(act, assignment, key, canonical_json.loads(Marks, marked.marks), decision)
+    override(act, assignment, key, canonical_json.loads(Marks, marked.marks), new)
 
 
 def are_shown(db: Connection, assigned: str, student: str) -> bool:
@@ -324,11 +322,7 @@ def are_shown(db: Connection, assigned: str, student: str) -> bool:
 
 
 def override(
-    act: AuditedTransaction,
-    assignment: CourseAssignment,
-    key: str,
-    marks: Marks,
-    decision: Decision,
+    act: AuditedTransaction, assignment: CourseAssignment, key: str, marks: Marks, new: Decision
 ) -> None:
     """Give a student, or each of a group, a mark instead of the computed one or of a former one.
 
@@ -336,11 +330,11 @@ def override(
         UsageError: the points are not between 0 and what can be reached; there is no reason.
     """
     courses.lock(act.db, assignment.id)
-    found = exact(decision.points)
+    found = exact(new.points)
     if found is None or found > marks.of:
-        raise UsageError(f"points: found {decision.points!r}, expected 0 to {decimal(marks.of)}")
+        raise UsageError(f"points: found {new.points!r}, expected 0 to {decimal(marks.of)}")
     then = "withheld" if marks.withheld else str(marks)
-    said = _check_text("reason", decision.reason)
+    said = _check_text("reason", new.reason)
     students = courses.students_of(act.db, assignment.course, key)
     made = Override(assignment.id, "", str(found), then, said, act.by, time.time())
     for student in students:

@@ -106,9 +106,7 @@ def _tests(part: MarkPart, files: Iterable[attempt_plan.PlannedCase]) -> Iterato
         yield WeighedTest(name, commands, weight, joined)
 
 
-def read(
-    assignment: Assignment, parts: Sequence[WeighedPart], request: PointWeights
-) -> PointWeights:
+def read(assignment: Assignment, parts: Sequence[WeighedPart], new: PointWeights) -> PointWeights:
     """Return what is to be kept where this is told; what is not told stays as it is.
 
     ``assignment``: as it is made, without what is worth something else in the course. ``parts``:
@@ -120,11 +118,11 @@ def read(
             engine never answers.
     """
     names = [one.part.name for one in parts]
-    for name in (*request.points, *request.weights):
+    for name in (*new.points, *new.weights):
         if name not in names:
             raise UsageError(f"there is no part {name!r}; there are: {', '.join(names)}")
     points = {one.part.name: one.part.points for one in parts}
-    for name, text in request.points.items():
+    for name, text in new.points.items():
         points[name] = _number(name, text, "points such as 4 or 2.5")
     total = sum(points.values())
     if not total or total < assignment.does_not_run:
@@ -132,14 +130,14 @@ def read(
         raise UsageError(f"points: found {total} together, expected at least {least}")
     own = {part.name: part for part in assignment.marks}
     weights = {
-        one.part.name: _weights(one, own[one.part.name], points[one.part.name], request)
+        one.part.name: _weights(one, own[one.part.name], points[one.part.name], new)
         for one in parts
     }
     left_out: dict[str, dict[str, str]] = {}  # digests of files; told ones go before
     for one in parts:
         name = one.part.name
         files = {test.name: test.sha256 for test in one.tests}
-        files |= request.left_out.get(name, {})
+        files |= new.left_out.get(name, {})
         found = {test: files[test] for test, own in weights[name].items() if own == _NOTHING}
         left_out |= {name: found} if found else {}
     return PointWeights(

@@ -148,14 +148,11 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _take_one(
-    act: AuditedTransaction,
-    course: str,
-    listed_student: ListedStudent,
-    members: Mapping[str, Member],
+    act: AuditedTransaction, course: str, listed: ListedStudent, members: Mapping[str, Member]
 ) -> _RosterIntake:
-    known, address = members.get(listed_student.roster_id), _address_of(listed_student)
+    known, address = members.get(listed.roster_id), _address_of(listed)
     if known is None:
-        student = listed_student.student
+        student = listed.student
         made = Member(
             course,
             accounts.add_person(act, student.name, address).id,
@@ -163,25 +160,25 @@ def _take_one(
             student.key,
             student.name,
             ids=json.dumps(student.ids),
-            team=listed_student.team or "",
-            roster_id=listed_student.roster_id,
-            team_name=listed_student.group,
+            team=listed.team or "",
+            roster_id=listed.roster_id,
+            team_name=listed.group,
         )
         return _RosterIntake(None, courses.MEMBERS.add(act.db, made))
     person = people.PEOPLE.find(act.db, id=known.person)
     assert person is not None  # members refer to people
     is_ours = accounts.may_be_changed_by(act.db, person, act.by)
-    member = _merge(known, listed_student, is_ours=is_ours)
+    member = _merge(known, listed, is_ours=is_ours)
     values = {name: getattr(member, name) for name in _TAKEN}
     courses.MEMBERS.change(act.db, values, course=course, person=known.person)
-    listed = _tell(known, member)
+    changes = _tell(known, member)
     if not is_ours:
-        return _RosterIntake(known, member, listed, _tell_kept(person, member, listed_student))
-    is_renamed = listed_student.is_named and person.name != member.name
+        return _RosterIntake(known, member, changes, _tell_kept(person, member, listed))
+    is_renamed = listed.is_named and person.name != member.name
     if is_renamed and not accounts.chose_a_name(act, person):
         accounts.rename(act, person, member.name)
     if not address or address == person.email:
-        return _RosterIntake(known, member, listed)
+        return _RosterIntake(known, member, changes)
     accounts.change_email(act, person, address)
     change = RosterChange(member.key, member.name, _ADDRESS, person.email, address)
     remarks: tuple[str, ...] = ()
@@ -190,23 +187,23 @@ def _take_one(
             f"{member.name} ({member.key}) has another mail address: former links no longer work."
             " Make or send a new link.",
         )
-    return _RosterIntake(known, member, (*listed, change), remarks)
+    return _RosterIntake(known, member, (*changes, change), remarks)
 
 
-def _address_of(listed_student: ListedStudent) -> str:
-    return dict(listed_student.student.ids).get(_EMAIL, "")
+def _address_of(listed: ListedStudent) -> str:
+    return dict(listed.student.ids).get(_EMAIL, "")
 
 
-def _merge(member: Member, listed_student: ListedStudent, *, is_ours: bool) -> Member:
+def _merge(member: Member, listed: ListedStudent, *, is_ours: bool) -> Member:
     """Return a member with all that a roster says; what it does not say stays."""
-    ids = {**dict(json.loads(member.ids)), **(dict(listed_student.student.ids) if is_ours else {})}
+    ids = {**dict(json.loads(member.ids)), **(dict(listed.student.ids) if is_ours else {})}
     return member._replace(
         role=STUDENT,
-        name=listed_student.student.name if listed_student.is_named else member.name,
+        name=listed.student.name if listed.is_named else member.name,
         ids=json.dumps([*ids.items()]),
-        team=member.team if listed_student.team is None else listed_student.team,
-        team_name=member.team_name if listed_student.team is None else listed_student.group,
-        roster_id=member.roster_id or listed_student.roster_id,
+        team=member.team if listed.team is None else listed.team,
+        team_name=member.team_name if listed.team is None else listed.group,
+        roster_id=member.roster_id or listed.roster_id,
     )
 
 
@@ -222,14 +219,12 @@ def _tell(former: Member, member: Member) -> tuple[RosterChange, ...]:
     )
 
 
-def _tell_kept(person: Person, member: Member, listed_student: ListedStudent) -> tuple[str, ...]:
+def _tell_kept(person: Person, member: Member, listed: ListedStudent) -> tuple[str, ...]:
     """Say what a roster may not change of a person."""
-    address, ids = _address_of(listed_student), dict(json.loads(member.ids))
+    address, ids = _address_of(listed), dict(json.loads(member.ids))
     kept = [_ADDRESS] if address and address != person.email else []
     kept += [
-        kind
-        for kind, value in listed_student.student.ids
-        if kind != _EMAIL and ids.get(kind) != value
+        kind for kind, value in listed.student.ids if kind != _EMAIL and ids.get(kind) != value
     ]
     if not kept:
         return ()
@@ -289,25 +284,23 @@ def _ids(student: Member | ListedStudent) -> dict[str, str]:
 
 
 def give_keys_of_groups(
-    listed_students: Sequence[ListedStudent],
-    members: Iterable[Member],
-    listed_members: Mapping[str, Member],
+    listed: Sequence[ListedStudent], members: Iterable[Member], known: Mapping[str, Member]
 ) -> list[ListedStudent]:
     """Return students with the keys of their groups in the course.
 
-    ``members``: all of the course. ``listed_members``: those of them who are listed.
+    ``members``: all of the course. ``known``: those of them who are listed.
     """
     grouped = [one for one in members if one.team]
     keys = {one.team_name: one.team for one in grouped}
-    leaving = {one.person for one in listed_members.values()}
+    leaving = {one.person for one in known.values()}
     used = {o.team.casefold(): o.team_name for o in grouped if o.person not in leaving}
-    asked = {one.group: one.team for one in listed_students if one.team}
-    for name in sorted(asked, key=lambda one: (one not in keys, one)):  # known ones keep theirs
+    asked = {one.group: one.team for one in listed if one.team}
+    for name in sorted(asked, key=lambda one: (one not in keys, one)):  # those keep theirs
         key = keys.get(name) or asked[name] or ""
         is_free = used.get(key.casefold(), name) == name
         keys[name] = key if is_free else key_of_group_with_digest(name)
         used[keys[name].casefold()] = name
-    return [one._replace(team=keys[one.group]) if one.team else one for one in listed_students]
+    return [one._replace(team=keys[one.group]) if one.team else one for one in listed]
 
 
 def tell_alike(members: Iterable[Member]) -> Iterator[str]:

@@ -129,17 +129,15 @@ def all_histories(db: Connection, assignment: CourseAssignment) -> dict[str, Sub
 
 
 def histories(
-    students: Sequence[Member],
-    owned_uploads: Sequence[OwnedUpload],
-    failed: frozenset[str] = frozenset(),
+    students: Sequence[Member], owned: Sequence[OwnedUpload], failed: frozenset[str] = frozenset()
 ) -> dict[str, SubmissionHistory]:
-    """Return what each student or group of a course has of ``owned_uploads``, sorted by time.
+    """Return what each student or group of a course has of ``owned``, sorted by time.
 
     ``failed``: ids of uploads in whose check the harness failed.
     """
     teams = {one.key: one.submits_as for one in students}
     groups: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
-    for one in owned_uploads:
+    for one in owned:
         for key in {teams[student] for student in one.students if student in teams}:
             groups[key].append(one)
     found = {}
@@ -254,11 +252,7 @@ class StoredFile(NamedTuple):
 
 
 def keep(
-    store: Store,
-    source: Path,
-    name: str,
-    largest: int,
-    expected: str = "the archive that you made",
+    store: Store, file: Path, name: str, largest: int, expected: str = "the archive that you made"
 ) -> StoredFile:
     """Keep a file's bytes, which its owner calls ``name``; ``expected``: what to send.
 
@@ -268,14 +262,14 @@ def keep(
         OSError: they cannot be written.
         UsageError: they are not any, or too many.
     """
-    size = source.stat().st_size
+    size = file.stat().st_size
     if not size:
         raise UsageError(f"the file is empty: choose {expected}")
     try:
         # The check refuses what is larger than any archive may be: it is said at once.
         limits = IntakeLimits()
         most = min(largest, limits.compressed)
-        sha256 = store.keep(source, limits._replace(compressed=most))
+        sha256 = store.keep(file, limits._replace(compressed=most))
     except ArchiveError as error:
         raise UsageError(f"the file is refused: {error}") from None
     except UsageError as error:  # the service's own trouble, such as a full disk

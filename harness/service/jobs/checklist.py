@@ -107,27 +107,24 @@ def load(
 
 
 def _list_private(
-    settings: Settings,
-    assignment: CourseAssignment,
-    measurement: private_cases.MeasuredCases,
-    place: str,
+    settings: Settings, assignment: CourseAssignment, cases: private_cases.MeasuredCases, page: str
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
     name = "Private cases"
-    if not measurement.paths:
+    if not cases.paths:
         part = private_cases.lack_some(settings, assignment)
         text = f"{part!r} needs some before you grade. Or grade without them."
         if not part:
             text = "You can add case files that students do not see."
-        yield SetupItem(name, OPTIONAL, text, place, "Add")
+        yield SetupItem(name, OPTIONAL, text, page, "Add")
         return
-    yield SetupItem(name, DONE, number_of(len(measurement.paths), "file"), place, "See them")
+    yield SetupItem(name, DONE, number_of(len(cases.paths), "file"), page, "See them")
     name = "Reference solution"
-    if measurement.caught is None:
+    if cases.caught is None:
         text = "The private cases are being checked by the reference."
-        yield SetupItem(name, OPTIONAL, text, place, "See them")
-    elif doubts := previews.find(settings, assignment, measurement):
+        yield SetupItem(name, OPTIONAL, text, page, "See them")
+    elif doubts := previews.find(settings, assignment, cases):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
-        yield SetupItem(name, OPTIONAL, text, place, "See which")
+        yield SetupItem(name, OPTIONAL, text, page, "See which")
     else:
         yield SetupItem(name, DONE, "The reference passes all private cases.")

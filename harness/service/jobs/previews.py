@@ -126,17 +126,14 @@ def would_be_left_out(
 
 
 def ask(
-    act: AuditedTransaction,
-    settings: Settings,
-    assignment: CourseAssignment,
-    weights: PointWeights,
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, new: PointWeights
 ) -> str:
     """Let a worker find out which marks would change; return the id of the preview.
 
     Raises as :func:`point_weights.read`.
     """
     own, made = own_files.assignment_of(settings, assignment), records.new_id()
-    asked = point_weights.read(own, parts(settings, assignment), weights)
+    asked = point_weights.read(own, parts(settings, assignment), new)
     before = describe_in_force(settings, assignment)
     Preview(settings.assignment_folder(assignment.id), made).begin(asked, before)
     queue.put(act.db, Job("", records.PREVIEW, assignment.id, made, person=act.by))

@@ -54,9 +54,7 @@ class AuditLog:
         """Begin it, empty."""
         db.execute(AUDIT_END.insert(), {"one": 1, **self._seal_head(_NAME, Head())})
 
-    def note(
-        self, db: Connection, person: str, what: str, about: str = "", **details: object
-    ) -> None:
+    def note(self, db: Connection, by: str, what: str, about: str = "", **details: object) -> None:
         """Add a line, in the transaction of what it tells of.
 
         Raises:
@@ -65,7 +63,7 @@ class AuditLog:
         end = self._head(db, hold=True)
         told = json.dumps(details, sort_keys=True, ensure_ascii=False) if details else ""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        row = AuditEntry(end.length + 1, now, person, what, about, told)
+        row = AuditEntry(end.length + 1, now, by, what, about, told)
         digest = self._seal.of_row(_NAME, row.link, row[1:], end.digest)
         db.execute(AUDIT.insert(), {**row._asdict(), "signature": str(digest)})
         sealed = self._seal_head(_NAME, Head(row.link, digest.chained))

@@ -283,10 +283,7 @@ class Rows(Generic[T]):
         return self._kind(*values)
 
     def _kept(
-        self,
-        purpose: object,
-        named: dict[str, object],
-        complete: Callable[[Select[Any]], Select[Any]],
+        self, purpose: object, named: dict[str, object], end: Callable[[Select[Any]], Select[Any]]
     ) -> Select[Any]:
         """Return the query for rows with such values, made once for each purpose.
 
@@ -300,5 +297,5 @@ class Rows(Generic[T]):
                 column = self.table.c[name]
                 value: sa.BindParameter[Any] = sa.bindparam(name, expanding=is_list)
                 clauses.append(column.in_(value) if is_list else column == value)
-            self._queries[purpose, lists] = complete(self.query.where(*clauses))
+            self._queries[purpose, lists] = end(self.query.where(*clauses))
         return self._queries[purpose, lists]
