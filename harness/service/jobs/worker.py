@@ -39,9 +39,7 @@ class Worker:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._concurrency: Concurrency = (
-            OtherWorkers() if settings.scheduler else SharedMachine(settings.locks)
-        )
+        self._concurrency = OtherWorkers() if settings.scheduler else SharedMachine(settings.locks)
 
     def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
         """Do jobs until it is over, or a signal ends what is under way: that goes back."""

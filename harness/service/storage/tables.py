@@ -73,9 +73,8 @@ Index("letter_to", LETTER.c.address, LETTER.c.made)
 # --- courses ---
 
 COURSE = _record_table("course", records.Course, "id")
-MEMBER = _record_table(
-    "member", records.Member, "course", "person", course="course", person="person"
-)
+_IN_COURSE = {"course": "course", "person": "person"}
+MEMBER = _record_table("member", records.Member, "course", "person", **_IN_COURSE)
 ASSIGNED = _record_table("assigned", records.CourseAssignment, "id", course="course")
 EXTENSION = Table(
     "extension",
@@ -127,12 +126,7 @@ Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
 LTI_PLATFORM = _record_table("lti_platform", records.Platform, "id")
 Index("lti_platform_client", LTI_PLATFORM.c.issuer, LTI_PLATFORM.c.client_id, unique=True)
 LTI_COURSE = _record_table(
-    "lti_course",
-    records.CourseLink,
-    "id",
-    platform="lti_platform",
-    course="course",
-    person="person",
+    "lti_course", records.CourseLink, "id", platform="lti_platform", **_IN_COURSE
 )
 _CONTEXT = LTI_COURSE.c.platform, LTI_COURSE.c.deployment, LTI_COURSE.c.context
 Index("lti_course_context", *_CONTEXT, unique=True)
