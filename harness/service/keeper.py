@@ -45,9 +45,9 @@ def _send(settings: Settings, database: Database) -> float:
 
 
 def _prune(settings: Settings, database: Database) -> float:
-    for one in pruning.prune(settings, database):
-        if one.number:
-            monitoring.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
+    gone = [one for one in pruning.prune(settings, database) if one.number]
+    for one in gone:
+        monitoring.tell(settings, "pruned", kind=one.kind, count=one.number, bytes=one.size)
     return 0.0
 
 

@@ -235,6 +235,7 @@ _FIXED = {
     "fault": ("look", "Not checked", "We could not check your submission. It is kept."),
     "checking": ("busy", "Being checked", "Your submission is being checked now."),
 }
+_Advice = tuple[str, datetime.datetime | None]  # as of StudentStatus, with its time
 _NO_NEED = "You need not do anything, and need not wait here."
 _ADVICE = {
     "held": _NO_NEED,
@@ -285,9 +286,7 @@ def _describe_result(facts: SubmissionFacts) -> tuple[str, str, str]:
     return look, label, f"Passed {every}.{more}"
 
 
-def _advise(
-    facts: SubmissionFacts, window: SubmissionWindow
-) -> tuple[str, datetime.datetime | None]:
+def _advise(facts: SubmissionFacts, window: SubmissionWindow) -> _Advice:
     """Return what to do, and until when, as long as there is no mark."""
     if advice := _ADVICE.get(facts.state):
         return advice, None
@@ -320,6 +319,6 @@ def _advise_closed(facts: SubmissionFacts) -> str:
     return f"It is closed now.{later}"
 
 
-def _offer(window: SubmissionWindow, words: str) -> tuple[str, datetime.datetime | None]:
+def _offer(window: SubmissionWindow, words: str) -> _Advice:
     late = f" late ({window.cost})" if window.kind == "late" else ""
     return (f"{words}{late} until" if window.until else f"{words}{late}."), window.until
