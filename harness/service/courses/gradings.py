@@ -310,8 +310,7 @@ def decide(act: AuditedTransaction, assignment: CourseAssignment, key: str, new:
         UsageError: as :func:`override`.
     """
     students = courses.students_of(act.db, assignment.course, key)
-    marked = uploads.last_mark(act.db, assignment.id, key, students)
-    if marked is None:
+    if (marked := uploads.last_mark(act.db, assignment.id, key, students)) is None:
         raise InvalidGradingStateError("there is no computed mark yet: grade first")
     override(act, assignment, key, canonical_json.loads(Marks, marked.marks), new)
 

@@ -184,8 +184,7 @@ def _weights(
 
 
 def _number(name: str, text: str, expected: str) -> Fraction:
-    found = exact(text)
-    if found is None:
+    if (found := exact(text)) is None:
         raise UsageError(f"{name}: found {text!r}, expected {expected}")
     return found
 

@@ -86,8 +86,7 @@ def make_teacher(act: AuditedTransaction, course: str, person: Person) -> Member
     Raises:
         UsageError: it is a student of the course.
     """
-    found = courses.MEMBERS.find(act.db, course=course, person=person.id)
-    if found is None:
+    if (found := courses.MEMBERS.find(act.db, course=course, person=person.id)) is None:
         return _join(act, course, person, TEACHER, "")
     if found.role in (STUDENT, FORMER):
         raise UsageError(f"{person.name} is a student of this course, and cannot teach it")
@@ -145,8 +144,7 @@ def remove(act: AuditedTransaction, course: str, person: str) -> None:
 def _hold(db: Connection, course: str, person: str) -> Member:
     """Return a member of the staff; nobody else changes the staff until the end."""
     courses.lock_course(db, course)  # two teachers who remove each other would leave none
-    found = courses.MEMBERS.find(db, course=course, person=person, role=[*ROLES])
-    if found is None:
+    if (found := courses.MEMBERS.find(db, course=course, person=person, role=[*ROLES])) is None:
         raise UsageError("there is no such teacher or assistant in this course")
     return found
 

@@ -262,8 +262,7 @@ def keep(
         OSError: they cannot be written.
         UsageError: they are not any, or too many.
     """
-    size = file.stat().st_size
-    if not size:
+    if not (size := file.stat().st_size):
         raise UsageError(f"the file is empty: choose {expected}")
     try:
         # The check refuses what is larger than any archive may be: it is said at once.

@@ -99,8 +99,7 @@ class DraftFolder:
 
     def require_findings(self) -> DraftFindings:
         """Return what was found; raises InvalidGradingStateError if there is nothing yet."""
-        found = self.load_findings()
-        if found is None:
+        if (found := self.load_findings()) is None:
             raise InvalidGradingStateError("no positions have been found yet")
         return found
 

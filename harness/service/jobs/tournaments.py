@@ -118,8 +118,7 @@ def count_points(
     """
     if gradings.find_later(act.db, grading):
         raise InvalidGradingStateError("a later grading has marks: play with those")
-    table = [row for row in load_table(folder) if row.get("points")]
-    if not table:
+    if not (table := [row for row in load_table(folder) if row.get("points")]):
         raise UsageError("points: let the submissions play first, for more points than 0")
     own, stays = uploads.overrides(act.db, assignment.id), []
     marks = {one.key: one for one in uploads.MARKS.all(act.db, grading=grading.id)}

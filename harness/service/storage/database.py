@@ -181,8 +181,7 @@ class Database:
         if made:
             chains.put_in_place(path, made.name)
             return AuditLog(made)
-        kept = chains.find(path)
-        if kept is None:
+        if (kept := chains.find(path)) is None:
             raise UsageError(
                 f"the key of the audit log is missing: there is no {path}."
                 " Restore it from a backup"
@@ -376,8 +375,7 @@ def unload(place: ServerPlace) -> None:
 
 
 def _run(program: str, place: ServerPlace, *arguments: str | Path) -> None:
-    path = shutil.which(program)
-    if path is None:
+    if (path := shutil.which(program)) is None:
         raise UsageError(f"{program} is not installed (Debian: apt install postgresql-client)")
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 

@@ -45,8 +45,7 @@ _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
 
 def put(db: Connection, job: records.Job) -> records.Job:
     """Add a job, which has no id yet. One of its kind about the same is not added again."""
-    known = JOBS.find(db, kind=job.kind, about=job.about, key=job.key)
-    if known:
+    if known := JOBS.find(db, kind=job.kind, about=job.about, key=job.key):
         return known
     # How many jobs of its kind the person has, in all courses, or the group for it.
     kinds = next((kinds for kinds in _COUNTED if job.kind in kinds), ())

@@ -22,8 +22,7 @@ _TICK = 0.001  # seconds between two moments of gradings
 
 def give_to(db: Connection, about: str, students: Iterable[str]) -> None:
     """Write down whose something is."""
-    rows = [{"about": about, "student": one} for one in sorted(set(students))]
-    if rows:
+    if rows := [{"about": about, "student": one} for one in sorted(set(students))]:
         db.execute(tables.BELONGS.insert(), rows)
 
 
