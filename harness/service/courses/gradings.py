@@ -53,8 +53,7 @@ def begin(act: AuditedTransaction, assignment: CourseAssignment, *, public_only:
     """
     _require_none_running(act, assignment.id)
     now = uploads.next_moment(act.db, assignment.id)
-    made = Grading(new_id(), assignment.id, act.by, now, public_only)
-    uploads.GRADINGS.add(act.db, made)
+    made = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment.id, act.by, now, public_only))
     due = assignment.deadline  # all its submissions have this one
     queue.put(act.db, Job("", records.PLAN, assignment.id, made.id, due=due, person=act.by))
     act.note("grading begun", made.id, public_only=public_only)

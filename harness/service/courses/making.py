@@ -33,8 +33,7 @@ def course(act: AuditedTransaction, title: str) -> Course:
     Raises:
         UsageError: it has no title, or a very long one.
     """
-    made = Course(new_id(), read_title(title), time.time())
-    courses.COURSES.add(act.db, made)
+    made = courses.COURSES.add(act.db, Course(new_id(), read_title(title), time.time()))
     person = people.PEOPLE.find(act.db, id=act.by)
     name = person.name if person else ""
     courses.MEMBERS.add(act.db, Member(made.id, act.by, TEACHER, name=name))
