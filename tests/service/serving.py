@@ -219,8 +219,7 @@ class Made(NamedTuple):
 def read_roster(data: bytes, name: str = "") -> roster_files.RosterFile:
     """Return what a roster says."""
     with tempfile.NamedTemporaryFile(prefix="gtp-harness-roster-") as file:
-        file.write(data)
-        file.flush()
+        Path(file.name).write_bytes(data)
         return roster_files.read(Path(file.name), name)
 
 
