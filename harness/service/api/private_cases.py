@@ -269,12 +269,13 @@ def _folder(context: RequestContext, job: Job) -> drafts.DraftFolder:
 
 def _members(context: RequestContext, job: Job) -> dict[str, Any]:
     found = _folder(context, job).load_findings()
-    state: State = "failed" if job.fault else "done" if found else "running"
+    fault = drafts.why_nothing(job, found)
+    state: State = "failed" if fault else "done" if found else "running"
     return {
         "id": job.about,
         "at": datetime.datetime.fromtimestamp(job.made, datetime.UTC),
         "state": state,
-        "fault": job.fault,
+        "fault": fault,
     }
 
 

@@ -19,7 +19,7 @@ from harness.service.courses import cases, own_files
 from harness.service.jobs import candidates, private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.candidates import Candidate, DraftFindings
-from harness.service.records import DRAFT, CourseAssignment, Job, new_id
+from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
@@ -201,6 +201,13 @@ def _maker(assignment: Assignment) -> candidates.SceneMaker | candidates.Convers
     if _is_own_game(assignment):
         return candidates.ConversationMaker()
     return candidates.SceneMaker()
+
+
+def why_nothing(job: Job, findings: DraftFindings | None) -> str:
+    """Return why a draft has no positions, or "" if it has or a worker still searches."""
+    if findings is None and job.state == DONE:
+        return "Another version of the service found them: search again."
+    return job.fault if job.state == FAULT else ""
 
 
 # --- chosen by a teacher -----------------------------------------------------------------------

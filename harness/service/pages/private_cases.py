@@ -121,6 +121,7 @@ def show_draft(context: access.Context) -> Response:
     """Show the positions that are chosen, with boards, and what they catch."""
     draft = _draft(context)
     found = draft.load_findings()
+    fault = drafts.why_nothing(context.job, found)
     kept = draft.load_choice() if found else drafts.KeptCandidates(())
     places = {place: found.candidates[place].board for place in kept.chosen} if found else {}
     boards = {
@@ -133,8 +134,8 @@ def show_draft(context: access.Context) -> Response:
         "draft.html",
         [*rendering.crumbs(context), ("Private case files", _address(context)), ("Positions", "")],
         found=found,
-        fault=context.job.fault,
-        is_running=not found and not context.job.fault,
+        fault=fault,
+        is_running=not found and not fault,
         progress=draft.load_progress(),
         is_long=time.time() - context.job.made > drafts.LONG,
         longest=private_cases.LONGEST,
