@@ -66,6 +66,10 @@ class BusyError(UsageError):
     """Another process is at work with the same ledger."""
 
 
+class InvalidGradingStateError(UsageError):
+    """The state of a grading does not allow the request."""
+
+
 class ReportError(HarnessError):
     """A report that could not be written; an engine is never the cause."""
 

@@ -86,9 +86,7 @@ def application(service: Service) -> FastAPI:
         title="gtp-harness", version=__version__, openapi_url=None, docs_url=None, redoc_url=None
     )
     app.state.service = service
-    for routes in ROUTES:
-        for route in routes.routes:
-            app.router.routes.append(route)
+    app.router.routes += [route for routes in ROUTES for route in routes.routes]
     access.require_rules(app)
     middleware.add_handlers(app)
     return app

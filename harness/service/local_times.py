@@ -40,17 +40,6 @@ def describe_date(text: str) -> str:
     return describe_time(read_moment(text)) if text else ""
 
 
-def describe_logged_date(text: str) -> str:
-    """Return a teacher's date of the audit log, which may be read in another zone.
-
-    Logs of before have no zone; it is that of the server then.
-    """
-    if not text or datetime.datetime.fromisoformat(text).tzinfo:
-        return describe_date(text)
-    local = datetime.datetime.fromisoformat(text)
-    return f"{local.day} {local:%b %Y}, {local:%H:%M} of the server"
-
-
 def describe_time(local: datetime.datetime) -> str:
     """Return a time to the minute; without a zone it is the server's."""
     return ShownTime.of(local if local.tzinfo else add_zone(local), "%H:%M %Z", has_distance=True)

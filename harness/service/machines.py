@@ -11,8 +11,7 @@ import json
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,15 +20,12 @@ from harness.cluster import state as cluster_state
 from harness.cluster.records import ConnectorSettings
 from harness.errors import NoClusterError, SandboxError
 from harness.grading import SET_ASIDE
-from harness.grading.attempts.orders import SetAside
+from harness.grading.attempts.orders import OtherMachines, SetAside
 from harness.service import monitoring, processes
 from harness.service.settings import Settings
 
 if TYPE_CHECKING:
     from harness.cluster.dispatcher import Dispatcher
-    from harness.grading.attempts.orders import GradingContext, OtherMachines
-    from harness.work.crew import Ends
-    from harness.work.records import AttemptEvent, WorkUnit
 
 
 _PATIENCE = 20.0  # seconds of a job in which machines must be there: then others have their turn
@@ -70,16 +66,14 @@ def cluster_machines(settings: Settings) -> Iterator[OtherMachines | None]:
     from harness.cluster.connector_link import HubLink
     from harness.cluster.dispatcher import Dispatcher
 
-    def link(_settings: ConnectorSettings) -> HubLink:
-        return HubLink(folder(settings))
-
-    def tell(text: str) -> None:
-        remark(settings, text, once=True)  # each try of a job that waits for a worker says it
-
-    book = SetAside(settings.cluster / SET_ASIDE)
-    with closing(
-        Dispatcher(connector_settings(settings), tell, link, _PATIENCE, book)
-    ) as dispatcher:
+    dispatcher = Dispatcher(
+        connector_settings(settings),
+        lambda text: remark(settings, text, once=True),  # each try of a job that waits says it
+        lambda _: HubLink(folder(settings)),
+        _PATIENCE,
+        SetAside(settings.cluster / SET_ASIDE),
+    )
+    with contextlib.closing(dispatcher):
         yield _ClusterMachines(settings, dispatcher)
 
 
@@ -89,6 +83,7 @@ class _ClusterMachines:
     def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
         self._settings = settings
         self._dispatcher = dispatcher
+        self.run = dispatcher.run
 
     def level(self, choice: str) -> str:
         """Return the sandbox level; ``auto``: the strongest that a worker has, or ever had.
@@ -106,17 +101,6 @@ class _ClusterMachines:
             raise NoClusterError(str(error)) from None
         (held / found).touch()
         return max({found, *known})
-
-    def run(
-        self,
-        units: Sequence[WorkUnit],
-        store: Path,
-        context: GradingContext,
-        on_event: Callable[[int, AttemptEvent], None],
-        on_time: Callable[[list[int]], None],
-    ) -> Ends:
-        """Do units; see :meth:`harness.cluster.dispatcher.Dispatcher.run`."""
-        return self._dispatcher.run(units, store, context, on_event, on_time)
 
 
 def state(settings: Settings) -> cluster_state.HubState | None:

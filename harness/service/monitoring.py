@@ -76,11 +76,6 @@ class Histogram(NamedTuple):
     counts: tuple[int, ...]  # for each bucket, those in it alone
     total: float = 0.0  # seconds
 
-    def with_one(self, place: int, seconds: float) -> "Histogram":
-        """Return it with one more in the bucket at a place."""
-        counts = (*self.counts[:place], self.counts[place] + 1, *self.counts[place + 1 :])
-        return Histogram(counts, self.total + seconds)
-
 
 Found = Mapping[tuple[str, Labels], Histogram]  # by names of measures and labels
 
@@ -107,7 +102,9 @@ class Counter:
         key = (measure.name, tuple(labels.items()))
         with self._lock:
             known = self._found.get(key) or empty(measure)
-            self._found[key] = known.with_one(bucket(measure, seconds), seconds)
+            counts = [*known.counts]
+            counts[bucket(measure, seconds)] += 1
+            self._found[key] = Histogram(tuple(counts), known.total + seconds)
 
     def list_counts(self) -> Found:
         """Return what was counted until now."""

@@ -7,7 +7,6 @@ import gc
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import closing
 
 from harness import signals
 from harness.archives import confined_reading
@@ -50,7 +49,7 @@ def run(work: Callable[[Settings, Database], None]) -> int:
     signals.end_on_sigterm()
     with contextlib.suppress(KeyboardInterrupt):
         settings = begin()
-        with closing(Database.patiently(settings)) as database:
+        with contextlib.closing(Database.patiently(settings)) as database:
             work(settings, database)
     return 0
 

@@ -1,9 +1,10 @@
 """The records that the packages of the service exchange. All immutable, none does anything.
 
-Ids are texts that nobody can guess; times are seconds since 1970, except for dates that a teacher
-sets, which are local as those of an assignment are: ``2026-01-29T23:55``.
+Times are seconds since 1970, except for dates that a teacher sets, which are local as those of an
+assignment are: ``2026-01-29T23:55``.
 """
 
+import secrets
 from typing import NamedTuple
 
 from harness.network import origin_of
@@ -40,6 +41,11 @@ ASKED, ROSTER = "asked", "roster"  # somebody typed an address; a teacher sends 
 SENT, NOBODY, GIVEN_UP = "sent", "nobody", "given up"  # NOBODY: none is known by the address
 
 
+def new_id() -> str:
+    """Return an id that nobody can guess: 16 hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
 class Person(NamedTuple):
     """Somebody who signs in."""
 
@@ -51,6 +57,25 @@ class Person(NamedTuple):
     is_shut_out: bool = False  # by the operator: no link, session or token holds
 
 
+class Link(NamedTuple):
+    """Stored part of a link by which somebody signs in."""
+
+    digest: str  # of the secret in it
+    person: str
+    once: bool  # it is gone after the first use
+    until: float
+
+
+class Session(NamedTuple):
+    """Stored part of a session of somebody who has signed in."""
+
+    digest: str
+    person: str
+    made: float
+    until: float
+    frame: str  # origins whose pages may show it in a frame, with blanks between them
+
+
 class Token(NamedTuple):
     """Token of an API client; the secret itself is nowhere."""
 
@@ -60,6 +85,16 @@ class Token(NamedTuple):
     scope: str  # read, submit or all
     made: float
     until: float
+
+
+class RepeatedRequest(NamedTuple):
+    """A request under an idempotency key, which may be sent again."""
+
+    person: str
+    key: str
+    digest: str  # of where it went and of what was sent
+    made: str  # the ID of the new object; empty if not yet known
+    at: float
 
 
 class Course(NamedTuple):
@@ -132,7 +167,7 @@ class Upload(NamedTuple):
     withdrawn: bool = False
     record: str = ""  # JSON of the submission that intake made of it; empty: not yet
     run: int = 0  # of its public tests in the ledger; 0: none yet
-    number: int = 0  # later ones of the assignment have larger ones; 0: of a former version
+    number: int = 0  # later ones of the assignment have larger ones
 
     @property
     def order(self) -> tuple[int, float, str]:

@@ -38,8 +38,6 @@ _PATIENCE = 30.0  # seconds for processes to end
 
 
 class _ServicePart(NamedTuple):
-    """A process of ours."""
-
     module: str
     process: subprocess.Popen[bytes]
     started: float
@@ -77,8 +75,16 @@ def serve(settings: Settings, open_socket: socket.socket) -> None:
             while True:
                 time.sleep(_LOOK)
                 parts[:] = [_keep_running(part, settings, open_socket) for part in parts]
-    finally:
-        _end([part.process for part in parts])
+    finally:  # they are asked to end first
+        for part in parts:
+            part.process.send_signal(signal.SIGTERM)
+        ends = time.monotonic() + _PATIENCE
+        for part in parts:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                part.process.wait(max(ends - time.monotonic(), 0))
+                continue
+            part.process.kill()
+            part.process.wait()
 
 
 def _start(
@@ -116,16 +122,3 @@ def _keep_running(
     if deaths >= _MOST:
         raise ServerError(f"{part.module} died {deaths} times as soon as it was started")
     return _start(part.module, settings, open_socket, deaths)
-
-
-def _end(processes: list[subprocess.Popen[bytes]]) -> None:
-    """End processes: first they are asked to."""
-    for process in processes:
-        process.send_signal(signal.SIGTERM)
-    ends = time.monotonic() + _PATIENCE
-    for process in processes:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(max(ends - time.monotonic(), 0))
-            continue
-        process.kill()
-        process.wait()

@@ -13,9 +13,8 @@ from harness import file_system
 from harness.errors import UsageError
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 
-_DATABASE = "service.sqlite"
+OWN_SCHEMA = "gtp_service"  # of the service's own tables on a server
 _BRACKETS = str.maketrans("", "", "[]")  # around an address of IPv6
-_SCHEMA = "gtp_service"  # of the service's own tables on a server
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -102,23 +101,29 @@ class Settings(NamedTuple):
         """Return the folder of an assignment of a course: private case files and exports."""
         return self.data / "assignments" / assignment
 
+    def private_folder(self, assignment: str) -> Path:
+        """Return the folder of the private case files of an assignment of a course."""
+        return self.assignment_folder(assignment) / "private"
+
     def suite(self, suite: str) -> Path:
         """Return the folder of a suite of an engine author: its runs and their history."""
         return self.data / "suites" / suite
 
     def own_place(self) -> LedgerFile | ServerPlace:
         """Return where the service's own tables are."""
-        key = self.keys / "service.key"
-        if not self.database:
-            return LedgerFile(self.data / _DATABASE, key)
-        return ServerPlace(_with_schema(self.database, _SCHEMA), key)
+        return self._place("service", self.data / "service.sqlite", OWN_SCHEMA)
 
     def ledger(self, assignment: str) -> LedgerFile | ServerPlace:
         """Return the ledger of an assignment of a course: a file, or a schema of the database."""
-        key = self.keys / f"{assignment}.key"
+        file = self.assignment_folder(assignment) / "ledger.sqlite"
+        return self._place(assignment, file, schema_of(assignment))
+
+    def _place(self, name: str, file: Path, schema: str) -> LedgerFile | ServerPlace:
+        key = self.keys / f"{name}.key"
         if not self.database:
-            return LedgerFile(self.assignment_folder(assignment) / "ledger.sqlite", key)
-        return ServerPlace(_with_schema(self.database, schema_of(assignment)), key)
+            return LedgerFile(file, key)
+        more = f"{'&' if '?' in self.database else '?'}options=-csearch_path%3D{schema}"
+        return ServerPlace(f"{self.database}{more}", key)
 
 
 def read_address(settings: Settings) -> SplitResult:
@@ -153,16 +158,6 @@ def own_names(settings: Settings) -> frozenset[str]:
 def schema_of(assignment: str) -> str:
     """Return the schema of an assignment's ledger on a server."""
     return f"ledger_{assignment}"
-
-
-def own_schema() -> str:
-    """Return the schema of the service's own tables on a server."""
-    return _SCHEMA
-
-
-def _with_schema(address: str, schema: str) -> str:
-    """Return an address that leads to one schema of its database."""
-    return f"{address}{'&' if '?' in address else '?'}options=-csearch_path%3D{schema}"
 
 
 def dump_settings(settings: Settings) -> str:

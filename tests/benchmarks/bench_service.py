@@ -42,6 +42,7 @@ from tests import postgresql
 from tests.benchmarks import service_memory
 from tests.benchmarks.service_waits import Report, fairness, waits
 from tests.harness import small_class
+from tests.service.serving import read_roster
 
 ROOT = Path(__file__).parents[2]
 STUDENTS, SECONDS, WATCHERS = 500, 120.0, 50
@@ -107,7 +108,7 @@ def make_course(service: Service, room: Path, students: int) -> Course:
                           "2999-01-01T12:00", "", 0, 0.0)  # fmt: skip
         assigned = making.assign(by, wanted)
         names = "\n".join(map(key, range(students)))
-        roster.take(by, made, roster.read(f"student\n{names}\n".encode()))
+        roster.take(by, made, read_roster(f"student\n{names}\n".encode()))
         sessions = [
             accounts.enter_by_link(
                 act, accounts.make_link(act, one.person, 600.0, once=True).text

@@ -22,6 +22,7 @@ from harness.service.storage import courses, queue, uploads
 from harness.service.web.service import Service
 from tests.harness import small_class
 from tests.harness.small_class import Student
+from tests.service.serving import read_roster
 
 PARENT = "harness.cli"
 WEB, WORKER = "harness.service.app", "harness.service.jobs.worker"
@@ -135,7 +136,7 @@ def hand_in(
         wanted = CourseAssignment("", course, "", str(room / "counting"), "", "", "", "", 0, 0.0)
         assigned = making.assign(by, wanted)
         names = "\n".join(one.name.split()[0].lower() for one in students)
-        roster.take(by, course, roster.read(f"student\n{names}\n".encode()))
+        roster.take(by, course, read_roster(f"student\n{names}\n".encode()))
         members = courses.MEMBERS.all(act.db, "key", course=course, role=STUDENT)
     for place, (member, one) in enumerate(zip(members, students, strict=True)):
         path = room / f"{place}.tgz"

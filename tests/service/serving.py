@@ -19,11 +19,11 @@ import pytest
 
 from harness import shipped
 from harness.service.app import guard_application
-from harness.service.courses import making, roster
+from harness.service.courses import making, roster, roster_files
 from harness.service.jobs.worker import Worker
 from harness.service.people import accounts
 from harness.service.records import CourseAssignment, Person
-from harness.service.settings import Settings, own_schema
+from harness.service.settings import OWN_SCHEMA, Settings
 from harness.service.storage.database import Database
 from harness.service.web.access import COOKIE
 from harness.service.web.rendering import POLICY
@@ -91,7 +91,7 @@ def _with_tables(server: Running) -> str:
     server.execute(f"CREATE DATABASE {name} OWNER {USER}")
     with tempfile.TemporaryDirectory() as folder:
         Database(Settings(Path(folder), server.address(name))).close()
-    server.execute(_FORGET_THE_KEY.format(f"{own_schema()}."), name)
+    server.execute(_FORGET_THE_KEY.format(f"{OWN_SCHEMA}."), name)
     return name
 
 
@@ -216,13 +216,20 @@ class Made(NamedTuple):
     links: dict[str, str]  # by student
 
 
+def read_roster(data: bytes, name: str = "") -> roster_files.RosterFile:
+    """Return what a roster says."""
+    with tempfile.NamedTemporaryFile(prefix="gtp-harness-roster-") as file:
+        Path(file.name).write_bytes(data)
+        return roster_files.read(Path(file.name), name)
+
+
 def make_course(service: Service, text: str, **assigned: str) -> Made:
     """Make a course with a roster and an assignment, the small class's unless another is named."""
     with service.database.acting() as act:
         person = accounts.add_person(act, "Tess Teacher", is_admin=True)
         by = act._replace(by=person.id)
         course = making.course(by, "Games").id
-        roster.take(by, course, roster.read(text.encode(), "roster.csv"))
+        roster.take(by, course, read_roster(text.encode(), "roster.csv"))
         links = {one.student: one.link for one in roster.make_links(by, course, BASE)}
         own = making.AS_ITS_OWN
         wanted = CourseAssignment("", course, "", "counting", "", "", "", "", own, 0.0)

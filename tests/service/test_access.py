@@ -38,9 +38,9 @@ from harness.service.records import (
     Suite,
     SuiteRun,
     Upload,
+    new_id,
 )
 from harness.service.storage import courses, queue, uploads
-from harness.service.storage.tables import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, require_rules
 from harness.service.web.service import Service

@@ -17,7 +17,7 @@ from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
 from harness.service.jobs.candidates import CandidateQuery, SceneMaker
-from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates
+from harness.service.jobs.drafts import DraftFolder, KeptCandidates
 from harness.service.jobs.previews import Preview, PreviewResult
 from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
@@ -268,7 +268,7 @@ def _fill(service, ids):
         uploads.RECEIVED_BY.add(db, MarkRecipient(ids["grading"], STUDENT, STUDENT))
 
     draft = DraftFolder(made, ids["draft"])
-    draft.begin(DraftRequest(4), [])
+    draft.begin(4, [])
     gosensei = assignments.find("gosensei")
     draft.keep(
         SceneMaker().find(CandidateQuery(gosensei, gosensei.specification, (), 4, (), (), ""))

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from harness.errors import InvalidGradingStateError
 from harness.service.courses import deadlines, gradings
 from harness.service.courses import gradings as given
-from harness.service.courses.gradings import Decision, InvalidGradingStateError
+from harness.service.courses.gradings import Decision
 from harness.service.jobs import private_cases
 from harness.service.storage import courses, uploads
 from tests.service.serving import grade, make_course, work

@@ -263,7 +263,7 @@ def graded_by_service(service, own):
     for name in own.private:
         path = shipped.folder() / own.source / name
         boards = {f"boards/{one.name}": one.read_bytes() for one in path.parent.glob("boards/*")}
-        cases.put(result, path.name, path.read_bytes(), boards)
+        cases.put(result / "private", path.name, path.read_bytes(), boards)
     if own.overlay:
         shutil.copytree(own.overlay, result / "overlay")
     for key in own.extended or ():

@@ -15,10 +15,9 @@ from harness.errors import UsageError
 from harness.service.app import guard_application
 from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
-from harness.service.records import Grading
+from harness.service.records import Grading, new_id
 from harness.service.settings import Settings, own_names
 from harness.service.storage import people, uploads
-from harness.service.storage.tables import new_id
 from harness.service.web.middleware import HeadRequests
 from tests.service.asking import Client
 from tests.service.serving import (

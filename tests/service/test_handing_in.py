@@ -11,7 +11,7 @@ from harness.service.courses import making, roster, submissions
 from harness.service.people import accounts
 from harness.service.records import CHECK, STUDENT, CourseAssignment
 from harness.service.storage import courses, queue
-from tests.service.serving import KINDS, open_service, settings_of
+from tests.service.serving import KINDS, open_service, read_roster, settings_of
 
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
 ZONE = f"{NOW.astimezone():%Z}"
@@ -34,7 +34,7 @@ def act(service):
 
 def assign(act, roster_text="student\nada\nben\n", **dates):
     course = making.course(act, f"Games {next(_NUMBERS)}").id
-    roster.take(act, course, roster.read(roster_text.encode()))
+    roster.take(act, course, read_roster(roster_text.encode()))
     told = {"opens": "", "deadline": "", "closes": "", "deduction": "", **dates}
     return making.assign(
         act, CourseAssignment("", course, "", "gosensei", grace=0, made=0.0, **told)

@@ -148,7 +148,7 @@ def remove_student(service, course, _ada):
 
 def end_session(service, _course, ada):
     with service.database.changing() as db:
-        people.end_session(db, accounts.digest_of(ada.cookies[access.COOKIE]))
+        people.SESSIONS.remove(db, digest=accounts.digest_of(ada.cookies[access.COOKIE]))
 
 
 @pytest.mark.stored

@@ -11,7 +11,7 @@ from harness.service.people import accounts
 from harness.service.records import TEACHER, CourseAssignment
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import Browser, grade_public, make_course, work
+from tests.service.serving import Browser, grade_public, make_course, read_roster, work
 from tests.service.serving import hand_in as submit
 from tests.service.serving import marks as read_marks
 from tests.service.test_api_gradings import Asker
@@ -21,7 +21,7 @@ HEAD = "student,group\n"
 
 
 def take_roster(act, course, lines):
-    roster.take(act, course, roster.read(f"{HEAD}{lines}".encode()))
+    roster.take(act, course, read_roster(f"{HEAD}{lines}".encode()))
 
 
 def begin(service, lines):

@@ -24,11 +24,11 @@ from harness.service import monitoring
 from harness.service.monitoring import Counter
 from harness.service.operations import health
 from harness.service.people import accounts
-from harness.service.records import CHECK, CourseAssignment, Job
+from harness.service.records import CHECK, CourseAssignment, Job, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.database import Database
-from harness.service.storage.tables import COURSE, VERSION, new_id
+from harness.service.storage.tables import COURSE, VERSION
 from oracle import __version__
 from tests.harness import small_class
 from tests.service.serving import Browser, hand_in, make_course, open_service, work

@@ -22,10 +22,10 @@ from harness.service.records import (
     CourseAssignment,
     Grading,
     Job,
+    new_id,
 )
 from harness.service.storage import courses, queue
 from harness.service.storage.database import Database
-from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import GRADINGS
 from tests.service.serving import KINDS, settings_of
 

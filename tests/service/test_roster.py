@@ -13,7 +13,7 @@ from harness.service.people import accounts
 from harness.service.records import STUDENT, TEACHER, Member
 from harness.service.storage import courses, people
 from tests.harness import archives
-from tests.service.serving import BASE, Browser, client_of, make_course, rows
+from tests.service.serving import BASE, Browser, client_of, make_course, read_roster, rows
 
 FIRST = (
     "student,name,group,email,canvas\nada,Ada,duo,ada@wrong.org,11\nben,Ben,duo,,12\ncyd,Cyd,,,\n"
@@ -241,7 +241,7 @@ def test_two_rosters_at_once_add_nobody_twice(service, course):
 
     def take():
         with service.database.acting(teacher.person) as act:
-            roster.take(act, teacher.course, roster.read(b"student\nzoe\n"))
+            roster.take(act, teacher.course, read_roster(b"student\nzoe\n"))
 
     threads = [threading.Thread(target=take) for _ in range(4)]
     for one in threads:
@@ -255,7 +255,7 @@ def test_two_rosters_at_once_add_nobody_twice(service, course):
 def test_a_roster_by_the_service_itself_changes_nobodys_address(service, course):
     _, member = known(service)["ada"]
     with service.database.acting() as act:
-        found = roster.take(act, member.course, roster.read(b"student,email\nada,x@y.org\n"))
+        found = roster.take(act, member.course, read_roster(b"student,email\nada,x@y.org\n"))
         accounts.add_person(act, "Tom")
     assert found.changed == () and "not changed: mail address" in found.remarks[0]
 
@@ -329,7 +329,7 @@ def take(service, data):
     with service.database.acting() as act:
         (teacher,) = courses.MEMBERS.all(act.db, role=TEACHER)
         data = data if isinstance(data, bytes) else data.encode()
-        return roster.take(act._replace(by=teacher.person), teacher.course, roster.read(data))
+        return roster.take(act._replace(by=teacher.person), teacher.course, read_roster(data))
 
 
 @pytest.mark.parametrize(("first", "second"), DOWNLOADS)

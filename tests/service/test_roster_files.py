@@ -3,8 +3,8 @@
 import pytest
 
 from harness.errors import UsageError
-from harness.service.courses import roster
 from tests.harness import archives
+from tests.service.serving import read_roster
 
 # As Canvas exports a gradebook: two rows that are nobody's, and a test student.
 GRADEBOOK = """\
@@ -84,7 +84,7 @@ def list_rows(found):
 @pytest.mark.parametrize(("text", "expected"), ROSTERS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_a_roster_in_each_layout(text, expected, encoding):
-    assert list_rows(roster.read(text.encode(encoding))) == expected
+    assert list_rows(read_roster(text.encode(encoding))) == expected
 
 
 def zip_names(*names):
@@ -102,7 +102,7 @@ ZIPS = [
 
 @pytest.mark.parametrize(("names", "expected"), ZIPS)
 def test_a_roster_of_what_was_submitted_there(names, expected):
-    assert list_rows(roster.read(zip_names(*names))) == expected
+    assert list_rows(read_roster(zip_names(*names))) == expected
 
 
 NONE = [
@@ -120,7 +120,7 @@ NONE = [
 @pytest.mark.parametrize(("data", "said"), NONE)
 def test_what_is_no_roster(data, said):
     with pytest.raises(UsageError, match=said) as refused:
-        roster.read(data)
+        read_roster(data)
     assert "/tmp" not in str(refused.value)
 
 
@@ -137,7 +137,7 @@ GROUPED = [  # the group of ada, who is alone; None: the file tells of no groups
 
 @pytest.mark.parametrize(("text", "group"), GROUPED)
 def test_a_file_without_groups_is_told_from_a_student_without_one(text, group):
-    teams = {one.student.key: one.team for one in roster.read(text.encode()).students}
+    teams = {one.student.key: one.team for one in read_roster(text.encode()).students}
     assert teams["ada"] == group
 
 
@@ -152,7 +152,7 @@ NAMED = [
 
 @pytest.mark.parametrize(("text", "is_named"), NAMED)
 def test_a_key_that_stands_for_a_name_is_no_name(text, is_named):
-    (ada,) = (o for o in roster.read(text.encode()).students if o.student.key == "ada")
+    (ada,) = (o for o in read_roster(text.encode()).students if o.student.key == "ada")
     assert ada.is_named is is_named
 
 
@@ -170,12 +170,12 @@ CONTRADICTING = [
 @pytest.mark.parametrize(("text", "said"), CONTRADICTING)
 def test_two_lines_of_a_student_that_differ_are_refused(text, said):
     with pytest.raises(UsageError) as refused:
-        roster.read(text.encode(), "C:\\My Games/Week 1.csv")
+        read_roster(text.encode(), "C:\\My Games/Week 1.csv")
     assert str(refused.value).startswith(said)
 
 
 def test_two_lines_that_say_the_same_are_told():
-    found = roster.read((TWICE + "ben,Ben,,\n" + TWICE.splitlines()[1]).encode(), "a.csv")
+    found = read_roster((TWICE + "ben,Ben,,\n" + TWICE.splitlines()[1]).encode(), "a.csv")
     assert [one.student.key for one in found.students] == ["ada", "ben"]
     assert found.remarks == ("a.csv:4: ada is also in line 2; both say the same.",)
 
@@ -192,18 +192,18 @@ def test_two_lines_that_say_the_same_are_told():
 )
 def test_errors_have_the_name_of_the_file(name, shown):
     with pytest.raises(UsageError) as refused:
-        roster.read(b"who\nada\n", name)
+        read_roster(b"who\nada\n", name)
     assert str(refused.value) == f"{shown}:1: found who, expected a column 'student'"
 
 
 def test_participants_who_are_not_students_are_told():
     head = "First name,Surname,Email address,Roles\n"
-    found = roster.read(f"{head}A,B,a@b.c,Student\nTom,T,t@b.c,Teacher\n".encode(), "p.csv")
+    found = read_roster(f"{head}A,B,a@b.c,Student\nTom,T,t@b.c,Teacher\n".encode(), "p.csv")
     assert found.remarks == (
         "p.csv:3: Tom T is not added: found 'Teacher' in the column roles, expected Student.",
     )
     with pytest.raises(UsageError, match=r"^p.csv:2: Tom T is not added.*There are no students"):
-        roster.read(f"{head}Tom,T,t@b.c,Teacher\n".encode(), "p.csv")
+        read_roster(f"{head}Tom,T,t@b.c,Teacher\n".encode(), "p.csv")
 
 
 LONG = "a" * 201
@@ -227,9 +227,9 @@ WRONG_LINES = [
 @pytest.mark.parametrize(("text", "said"), WRONG_LINES)
 def test_what_a_line_may_not_say(text, said):
     with pytest.raises(UsageError) as refused:
-        roster.read(text.encode(), "a.csv")
+        read_roster(text.encode(), "a.csv")
     assert str(refused.value).startswith(said)
-    roster.read(text.replace(LONG, LONG[8:]).encode()) if LONG in text else None
+    read_roster(text.replace(LONG, LONG[8:]).encode()) if LONG in text else None
 
 
 @pytest.mark.parametrize("name", ["[Content_Types].xml", "META-INF/manifest.xml"])
@@ -237,4 +237,4 @@ def test_a_workbook_of_a_spreadsheet_is_no_roster(name):
     """It is a zip; that of a platform has the submissions of each student in it."""
     data = archives.make_zip([(name, "<x/>"), ("xl/workbook.xml", "<x/>")])
     with pytest.raises(UsageError, match=r"^list\.xlsx is a workbook .*: save it as CSV UTF-8"):
-        roster.read(data, "list.xlsx")
+        read_roster(data, "list.xlsx")

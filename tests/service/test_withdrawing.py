@@ -21,7 +21,7 @@ from harness.service.records import (
 )
 from harness.service.storage import courses, uploads
 from harness.work import canonical_json
-from tests.service.serving import Browser, hand_in, make_course
+from tests.service.serving import Browser, hand_in, make_course, read_roster
 from tests.service.test_api_submissions import client_of, place
 
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
@@ -52,7 +52,7 @@ def test_until_when_a_submission_may_be_withdrawn(service, deadline, closes, own
     with service.database.acting() as act:
         by = act._replace(by=accounts.add_person(act, "Tess").id)
         course = making.course(by, "Games").id
-        roster.take(by, course, roster.read(b"student\nada\nben\n"))
+        roster.take(by, course, read_roster(b"student\nada\nben\n"))
         dates = {"deadline": at(deadline), "closes": at(closes), "opens": "", "deduction": ""}
         wanted = CourseAssignment("", course, "", "gosensei", grace=grace, made=0.0, **dates)
         assigned = making.assign(by, wanted)

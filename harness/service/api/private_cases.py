@@ -202,11 +202,11 @@ def begin(
 
     Without game records, or for features that they lack, positions are made at random.
     """
-    assigned, games, wanted = context.assigned, [data] if data else [], drafts.DraftRequest(tests)
+    assigned, games = context.assigned, [data] if data else []
     sent = ("draft", assigned.id, str(tests), hashlib.sha256(data).hexdigest())
     with context.acting() as act:
         made = requests.make_once(
-            act, key, sent, lambda: drafts.begin(act, context.settings, assigned, wanted, games)
+            act, key, sent, lambda: drafts.begin(act, context.settings, assigned, tests, games)
         )
         (job,) = queue.of(act.db, made)
     return _describe_draft(context, job)

@@ -238,9 +238,10 @@ def post(
     else:
         most, wanted = service.settings.largest, run_documents.WANTED
         kept = submissions.keep(service.store, path, name, most, wanted)
-        archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
-        sent = (suite.id, *archive)
-        make = partial(engine_suites.post_engine, suite=suite, archive=archive, folder=folder)
+        sent = (suite.id, kept.name, kept.sha256, revision)
+        make = partial(
+            engine_suites.post_engine, suite=suite, archive=kept, revision=revision, folder=folder
+        )
     with context.acting() as act:
         made = requests.make_once(act, key, sent, lambda: make(act).id)
         found = requests.require_kept(courses.RUNS.find(act.db, id=made), "run")

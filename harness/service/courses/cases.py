@@ -3,19 +3,17 @@
 import hashlib
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import CaseError, UsageError
-from harness.grading.attempts import attempt_plan
 from harness.grading.ingest.names import safe
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.service.courses import engine_suites, own_files
-from harness.service.courses.making import private_folder
 from harness.service.records import CourseAssignment, Suite
 from harness.service.settings import Settings
 from harness.service.storage import courses
@@ -24,24 +22,18 @@ from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes of a case file
 _SUFFIX = ".gtp"
-_EXPECTED = (
-    "expected a command with a number before it, such as 1 score, or with the answer in the next"
-    " line, such as #? [4]"
-)
 
 
-def added(assignment_folder: Path) -> list[Path]:
-    """Return the case files that were added, sorted."""
-    return sorted(
-        path for path in private_folder(assignment_folder).glob(f"*{_SUFFIX}") if path.is_file()
-    )
+def added(folder: Path) -> list[Path]:
+    """Return the case files that were added to the folder of private ones, sorted."""
+    return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.is_file())
 
 
 def paths(settings: Settings, assignment: CourseAssignment) -> list[Path]:
     """Return all private case files, sorted by their names, which differ."""
-    made = settings.assignment_folder(assignment.id)
     own = own_files.list_private(settings, assignment)
-    return sorted([*added(made), *own], key=lambda path: path.name)
+    every = [*added(settings.private_folder(assignment.id)), *own]
+    return sorted(every, key=lambda path: path.name)
 
 
 def find(settings: Settings, assignment: CourseAssignment, name: str) -> Path | None:
@@ -75,12 +67,10 @@ def find_free_name(files: Sequence[Path]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def put(
-    assignment_folder: Path, name: str, data: bytes, files: Mapping[str, bytes] | None = None
-) -> str:
-    """Write a case file, in the place of one of the same name; return what it is called.
+def put(folder: Path, name: str, data: bytes, files: Mapping[str, bytes] = {}) -> None:
+    """Write a case file, in the place of one of the same name.
 
-    ``files``: files that its commands name, such as boards.
+    ``folder``: of private case files. ``files``: files that its commands name, such as boards.
 
     Raises:
         UsageError: a line of it is wrong, or it has no test; nothing is written.
@@ -93,36 +83,29 @@ def put(
     if not any(step.is_test for step in found.steps):
         count = len(found.steps)
         said = f"{number_of(count, 'command')} and no test" if count else "no command"
-        raise UsageError(f"{called}: found {said if data else 'an empty file'}, {_EXPECTED}")
-    folder = private_folder(assignment_folder)
-    for own, content in (files or {}).items():
-        _write(folder / own, content)
-    _write(folder / called, data)
-    return called
+        raise UsageError(
+            f"{called}: found {said if data else 'an empty file'}, expected a command with a"
+            " number before it, such as 1 score, or with the answer in the next line, such as"
+            " #? [4]"
+        )
+    for own, content in {**files, called: data}.items():
+        path = folder / own
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.name}.new")
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
 
 
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.new")
-    unfinished.write_bytes(data)
-    unfinished.replace(path)
-
-
-def require(assignment_folder: Path, name: str) -> Path:
+def require(folder: Path, name: str) -> Path:
     """Return the path of a case file that was added.
 
     Raises:
         UsageError: no such case file has that name.
     """
-    found = {path.name: path for path in added(assignment_folder)}
+    found = {path.name: path for path in added(folder)}
     if name not in found:
         raise UsageError(f"nobody has added a private case file {name!r} here")
     return found[name]
-
-
-def remove(assignment_folder: Path, name: str) -> None:
-    """Remove a case file that was added; raises as :func:`require`."""
-    require(assignment_folder, name).unlink()
 
 
 # --- Case files of an engine author's own, by which the engines of a suite are run here ----------
@@ -131,9 +114,9 @@ def remove(assignment_folder: Path, name: str) -> None:
 # sandbox, as everywhere.
 
 
-ENDINGS = (".gtp", ".tst")
-MOST_FILES = 500  # case files of a suite
-MOST_BYTES = 64 << 20  # of all files of a suite
+_ENDINGS = (".gtp", ".tst")
+_MOST_FILES = 500  # case files of a suite
+_MOST_BYTES = 64 << 20  # of all files of a suite
 _LONGEST = 500  # characters of a command
 _FORM = """\
 title = "Test suite"
@@ -179,23 +162,16 @@ class EngineCommands(NamedTuple):
     build: str = ""  # a command to run there first; may be empty
 
 
-@contextmanager
 def unpack(
     settings: Settings, path: Path, name: str, how: EngineCommands
-) -> Iterator[tuple[Path, Assignment]]:
+) -> AbstractContextManager[tuple[Path, Assignment]]:
     """Give the folder of case files that were sent as an archive, with the assignment they make.
 
-    Raises:
+    Raises (when it is entered):
         UsageError: it is not an archive, has no case files, a wrong one, too much or an
             ``assignment.toml``, or the commands are not ones.
     """
-    with own_files.unpack(settings, path, name, lambda place: _complete(place, how)) as found:
-        place, own = found
-        try:
-            attempt_plan.read_cases(own)
-        except CaseError as error:
-            raise UsageError(str(error).replace(f"{place}/", "")) from None
-        yield found
+    return own_files.unpack(settings, path, name, lambda place: _complete(place, how))
 
 
 def _complete(place: Path, how: EngineCommands) -> None:
@@ -211,13 +187,13 @@ def _complete(place: Path, how: EngineCommands) -> None:
     files = [path for path in sorted(place.rglob("*")) if path.is_file()]
     if any(path.name == FILE for path in files):
         raise UsageError(f"{FILE} is not taken here: send the case files alone")
-    if (size := sum(path.stat().st_size for path in files)) > MOST_BYTES:
-        raise UsageError(f"the files have {size:,} bytes; the limit is {MOST_BYTES:,}")
-    cases = [path.relative_to(place).as_posix() for path in files if path.suffix in ENDINGS]
-    if not 0 < len(cases) <= MOST_FILES:
+    if (size := sum(path.stat().st_size for path in files)) > _MOST_BYTES:
+        raise UsageError(f"the files have {size:,} bytes; the limit is {_MOST_BYTES:,}")
+    cases = [path.relative_to(place).as_posix() for path in files if path.suffix in _ENDINGS]
+    if not 0 < len(cases) <= _MOST_FILES:
         raise UsageError(
-            f"found {len(cases)} case files, expected 1 to {MOST_FILES} whose names end in"
-            f" {' or '.join(ENDINGS)}"
+            f"found {len(cases)} case files, expected 1 to {_MOST_FILES} whose names end in"
+            f" {' or '.join(_ENDINGS)}"
         )
     if odd := [name for name in cases if set(name) & set("*?[")]:
         raise UsageError(f"case files with *, ? or [ in their names: {some(odd, 3)}")

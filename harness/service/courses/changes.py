@@ -12,10 +12,10 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
+from harness.errors import InvalidGradingStateError
 from harness.grading.marks.marking import judge_time
 from harness.service.courses import cases, gradebooks, making, roster, submissions
 from harness.service.courses.deadlines import describe_late
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.courses.own_files import OWN
 from harness.service.local_times import describe_date, read_seconds
 from harness.service.records import LEASED, Course, CourseAssignment
@@ -156,8 +156,7 @@ def change(
         UsageError: as :func:`plan`.
         InvalidGradingStateError: it would change something else by now.
     """
-    courses.lock(act.db, assignment.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
+    now = courses.lock(act.db, assignment.id) or assignment
     values_of(now).require(form_digest)
     planned = plan(act.db, now, proposal)
     if change_digest is not None and planned.digest != change_digest:
@@ -165,7 +164,6 @@ def change(
             "something was submitted or changed meanwhile: look once more"
         )
     values = {name: getattr(planned.made, name) for name in _NAMES}
-    values["hidden"] = int(planned.made.hidden)
     courses.ASSIGNMENTS.change(act.db, values, id=assignment.id)
     courses.extend(act.db, assignment.id, planned.ended, "")
     if lines := [f"{name}: {said}" for name, said in _list_changed(now, planned.made).items()]:
@@ -187,8 +185,7 @@ def rename_course(
         UsageError: it has no title, or a very long one.
         InvalidGradingStateError: somebody has renamed it since the form was filled.
     """
-    courses.lock_course(act.db, course.id)
-    now = courses.COURSES.find(act.db, id=course.id) or course
+    now = courses.lock_course(act.db, course.id) or course
     values_of_course(now).require(form_digest)
     made = now._replace(title=making.read_title(title))
     courses.COURSES.change(act.db, {"title": made.title}, id=course.id)
@@ -227,7 +224,7 @@ def list_kept(db: Connection, assignment: CourseAssignment) -> list[str]:
 def list_lost(db: Connection, settings: Settings, assignment: CourseAssignment) -> list[str]:
     """Return what of the teachers' own goes with an assignment."""
     counts = {
-        "private case file": len(cases.added(settings.assignment_folder(assignment.id))),
+        "private case file": len(cases.added(settings.private_folder(assignment.id))),
         "extension": len(courses.extensions(db, assignment.id)),
     }
     found = [number_of(count, name) for name, count in counts.items() if count]
@@ -277,11 +274,9 @@ def remove_course(act: AuditedTransaction, course: Course) -> list[CourseAssignm
     return found
 
 
-def clear_course(
-    settings: Settings, course: Course, assignments: Iterable[CourseAssignment]
-) -> None:
+def clear_course(settings: Settings, course: Course, removed: Iterable[CourseAssignment]) -> None:
     """Remove the files of a course that was removed, and of its assignments."""
-    for one in assignments:
+    for one in removed:
         clear(settings, one)
     gradebooks.forget_rosters(settings, course.id)
 

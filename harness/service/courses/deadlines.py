@@ -82,20 +82,17 @@ def list_open_dates(
 
     Late submissions that are accepted without an end have no such date.
     """
-    last = max(
-        courses.extensions(db, assignment.id).values(), key=local_times.read_seconds, default=""
-    )
+    extensions = courses.extensions(db, assignment.id)
     dates = {
         "the deadline is": assignment.deadline,
-        "the last extension ends": last,
+        "the last extension ends": latest_deadline(extensions, extensions),
         "late submissions are accepted until": assignment.closes,
     }
     grace = datetime.timedelta(minutes=assignment.grace)
-    known = [(words, time) for words, text in dates.items() if (time := making.moment(text))]
     return [
-        f"{words} {local_times.describe_time(one)}"
-        for words, one in known
-        if measure(one, now) <= grace
+        f"{words} {local_times.describe_time(time)}"
+        for words, text in dates.items()
+        if (time := making.moment(text)) and measure(time, now) <= grace
     ]
 
 

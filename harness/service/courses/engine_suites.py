@@ -19,19 +19,18 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Assignment
-from harness.errors import ExitCode, UsageError
+from harness.errors import ExitCode, InvalidGradingStateError, UsageError
 from harness.history import history_file, pages
 from harness.history.records import RunKept
 from harness.history.trends import trends
 from harness.report import baseline
 from harness.service import records
 from harness.service.courses import making, run_documents
-from harness.service.courses.gradings import InvalidGradingStateError
-from harness.service.records import CourseAssignment, Job, Suite, SuiteRun
+from harness.service.courses.submissions import StoredFile
+from harness.service.records import CourseAssignment, Job, Suite, SuiteRun, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import one_line
 from harness.work import canonical_json
 from oracle import __version__
@@ -57,14 +56,6 @@ class PostedRun(NamedTuple):
         """Check what came; raises UsageError if the document or the revision cannot be read."""
         _check_revision(revision)
         return cls(data, run_documents.read(data), revision)
-
-
-class RunArchive(NamedTuple):
-    """An engine as it came; its bytes are kept."""
-
-    name: str  # as its author calls the file
-    sha256: str
-    revision: str
 
 
 def _check_revision(revision: str) -> None:
@@ -117,7 +108,7 @@ def change(
     """
     badge = (suite.badge or secrets.token_hex(16)) if has_badge else ""
     made = suite._replace(title=making.read_title(title), is_open=is_open, badge=badge)
-    values: dict[str, object] = {"title": made.title, "is_open": int(is_open), "badge": badge}
+    values = {"title": made.title, "is_open": is_open, "badge": badge}
     courses.SUITES.change(act.db, values, id=suite.id)
     act.note("suite changed", suite.id, title=made.title, open=is_open, badge=has_badge)
     return made
@@ -167,13 +158,12 @@ def post(act: AuditedTransaction, suite: Suite, posted_run: PostedRun, folder: P
         UsageError: the owner has no room left.
     """
     _check_room(act, suite, len(posted_run.data))
-    made = _count(_new(act, suite, posted_run.revision), posted_run)
-    _write(folder, made, posted_run)
+    made = _write(folder, _new(act, suite, posted_run.revision), posted_run)
     return _add(act, made, folder)
 
 
 def post_engine(
-    act: AuditedTransaction, suite: Suite, archive: RunArchive, folder: Path
+    act: AuditedTransaction, suite: Suite, archive: StoredFile, revision: str, folder: Path
 ) -> SuiteRun:
     """Let a worker run an engine whose bytes are kept.
 
@@ -184,19 +174,18 @@ def post_engine(
         raise UsageError(
             "this suite takes documents of run --json, not engines: send its case files first"
         )
-    _check_revision(archive.revision)
+    _check_revision(revision)
     _check_room(act, suite, 0)
     jobs = queue.JOBS.all(
         act.db, kind=records.RUN, key=suite.person, state=[records.WAITING, records.LEASED]
     )
     if len(jobs) >= MOST_WAITING:
         raise UsageError(f"{len(jobs)} engines of yours wait already: come back later")
-    made = _new(act, suite, archive.revision)
+    made = _new(act, suite, revision)
     name = one_line(archive.name, _ENGINE) or "archive"
     made = _add(act, made._replace(name=name, sha256=archive.sha256), folder)
-    queue.put(
-        act.db, Job("", records.RUN, suite.bench, made.id, suite.person, person=suite.person)
-    )
+    job = Job("", records.RUN, suite.bench, made.id, suite.person, person=suite.person)
+    queue.put(act.db, job)
     return made
 
 
@@ -224,14 +213,8 @@ def _add(act: AuditedTransaction, run: SuiteRun, folder: Path) -> SuiteRun:
 
 def conclude(act: AuditedTransaction, run: SuiteRun, posted_run: PostedRun, folder: Path) -> None:
     """Keep what a worker found of an engine."""
-    made = _count(run, posted_run)
-    _write(folder, made, posted_run)
+    made = _write(folder, run, posted_run)
     courses.RUNS.change(act.db, made._asdict(), id=run.id)
-
-
-def fail(act: AuditedTransaction, run: SuiteRun, trouble: str) -> None:
-    """Write down why an engine has no result."""
-    courses.RUNS.change(act.db, {"trouble": trouble}, id=run.id)
 
 
 def state_of(db: Connection, run: SuiteRun) -> State:
@@ -244,8 +227,14 @@ def state_of(db: Connection, run: SuiteRun) -> State:
     return "running" if records.LEASED in states else "waiting"
 
 
-def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
+def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
+    """Write a document, and the run as a history keeps it; return the run with its counts."""
     found = posted_run.document
+    kept = run_documents.make_kept(found, run.number, run.revision)
+    place = document(folder, run.id)
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place.write_bytes(posted_run.data)
+    place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
     verdicts = Counter(one.verdict for file in found.files for one in file.tests)
     return run._replace(
         started=found.started,
@@ -257,14 +246,6 @@ def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
         undecided=verdicts["not run"] + verdicts["not judged"],
         broken=sum(file.failure is not None for file in found.files),
     )
-
-
-def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> None:
-    kept = run_documents.make_kept(posted_run.document, run.number, run.revision)
-    place = document(folder, run.id)
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place.write_bytes(posted_run.data)
-    place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
 
 
 def remove_run(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness import file_system
-from harness.errors import UsageError
+from harness.errors import InvalidGradingStateError, UsageError
 from harness.grading.exports import exporters, moodle
 from harness.grading.exports.sheet import Filled, Sheet
-from harness.service.courses.gradings import InvalidGradingStateError, export_anew
+from harness.service.courses.gradings import export_anew
 from harness.service.records import CourseAssignment, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
@@ -26,8 +26,7 @@ from harness.text import number_of, some
 LARGEST = 4 << 20  # bytes
 # What a gradebook of each platform is called when it is filled in.
 FILES = {one.download.name: one.files[0] for one in exporters.EXPORTS if one.download}
-_TITLES = {name: name.title() for name in FILES}
-_LIST = "gradebooks.json"
+_LIST = "gradebooks.json"  # the folder and the columns of each download, by platform
 _NAMED = 40  # rows in one sentence
 
 
@@ -47,7 +46,7 @@ class KeptGradebook(NamedTuple):
     title: str  # of the platform
     columns: tuple[str, ...]
     is_filled: bool  # with the marks of the grading
-    notes: tuple[str, ...] = ()  # sentences about the rows; none if a former version filled it in
+    notes: tuple[str, ...] = ()  # sentences about the rows
 
 
 def read_roster(path: Path) -> bytes:
@@ -89,8 +88,7 @@ def forget_rosters(settings: Settings, course: str) -> None:
 
 def kept_rosters(settings: Settings, course: str) -> dict[str, str]:
     """Return the platforms whose downloads were a roster, with their titles."""
-    found = (name for name in FILES if _roster(settings, course, name).exists())
-    return {name: _TITLES[name] for name in found}
+    return {name: name.title() for name in FILES if _roster(settings, course, name).exists()}
 
 
 def sheets(settings: Settings, assignment: str) -> exporters.Sheets:
@@ -98,13 +96,8 @@ def sheets(settings: Settings, assignment: str) -> exporters.Sheets:
     made = settings.assignment_folder(assignment)
     return {
         name: exporters.Downloaded(made / folder / FILES[name], tuple(columns))
-        for name, (folder, columns) in _load(made).items()
+        for name, (folder, columns) in _read_json(made / _LIST).items()
     }
-
-
-def _load(assignment_folder: Path) -> dict[str, tuple[str, list[str]]]:
-    """Return the folder and the columns of each download, by platform."""
-    return _read_json(assignment_folder / _LIST)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -123,12 +116,12 @@ def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
     return [
         KeptGradebook(
             name,
-            _TITLES[name],
+            name.title(),
             tuple(columns),
             filled(folder, name) is not None,
             tuple(notes.get(name, ())),
         )
-        for name, (_, columns) in _load(assignment_folder).items()
+        for name, (_, columns) in _read_json(assignment_folder / _LIST).items()
     ]
 
 
@@ -185,41 +178,32 @@ def take(
                 f"columns: found {request.columns!r}, expected three names with commas between"
                 " them"
             )
-    _keep(settings, assignment, request, columns)
-    export_anew(act, assignment)
-    act.note("gradebook taken", assignment.id, platform=request.platform, columns=columns)
-
-
-def _keep(
-    settings: Settings, assignment: CourseAssignment, request: GradebookWanted, columns: list[str]
-) -> None:
     made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
     path = folder / FILES[request.platform]
     try:
-        if request.name or request.data:
-            path.write_bytes(request.data)
-        else:
-            try:
-                data = _roster(settings, assignment.course, request.platform).read_bytes()
-            except FileNotFoundError:
-                raise UsageError(
-                    "choose a file: no roster of this course was a gradebook of"
-                    f" {_TITLES[request.platform]}"
-                ) from None
-            path.write_bytes(data)
-        exporters.check(
-            {request.platform: exporters.Downloaded(path, tuple(columns))}, assignment.title
-        )
+        roster = _roster(settings, assignment.course, request.platform)
+        is_sent = bool(request.name or request.data)
+        if not is_sent and not roster.exists():
+            raise UsageError(
+                "choose a file: no roster of this course was a gradebook of"
+                f" {request.platform.title()}"
+            )
+        path.write_bytes(request.data if is_sent else roster.read_bytes())
+        sheet = exporters.Downloaded(path, tuple(columns))
+        exporters.check({request.platform: sheet}, assignment.title)
     except UsageError as error:
         shutil.rmtree(folder)
         said = str(error).replace(f"{folder}/", "")
         raise UsageError(said.replace(path.name, request.name or path.name, 1)) from None
-    now = {**_load(made), request.platform: (folder.name, columns)}
+    before = _read_json(made / _LIST)
+    now = {**before, request.platform: (folder.name, columns)}
     # Those before the last ones stay, too: an export may be reading them.
-    used = {name for found in (_load(made), now) for name, _ in found.values()}
+    used = {name for found in (before, now) for name, _ in found.values()}
     file_system.write_whole(made / _LIST, json.dumps(now))
     for old in made.glob("gradebook-*"):
         if old.name not in used:
             shutil.rmtree(old)
+    export_anew(act, assignment)
+    act.note("gradebook taken", assignment.id, platform=request.platform, columns=columns)

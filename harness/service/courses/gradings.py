@@ -15,26 +15,21 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection
 
-from harness.errors import UsageError
+from harness.errors import InvalidGradingStateError, UsageError
 from harness.grading.exports.exporters import EXPORTS
 from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service import records
 from harness.service.courses.deadlines import list_open_dates
 from harness.service.courses.point_weights import exact
-from harness.service.records import CourseAssignment, Grading, Job, Override
+from harness.service.records import CourseAssignment, Grading, Job, Override, new_id
 from harness.service.storage import courses, lti, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import escape_controls, number_of
 from harness.work import canonical_json
 
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.
 _GRADEBOOKS = frozenset(one.files[0] for one in EXPORTS if one.download)
 State = Literal["running", "concluded", "released", "failed"]
-
-
-class InvalidGradingStateError(UsageError):
-    """The state of a grading does not allow the request."""
 
 
 def state(db: Connection, grading: Grading) -> State:
@@ -56,10 +51,9 @@ def begin(act: AuditedTransaction, assignment: CourseAssignment, *, public_only:
     Raises:
         InvalidGradingStateError: a grading of the assignment is running.
     """
-    _be_alone(act, assignment.id)
+    _require_none_running(act, assignment.id)
     now = uploads.next_moment(act.db, assignment.id)
-    made = Grading(new_id(), assignment.id, act.by, now, public_only)
-    uploads.GRADINGS.add(act.db, made)
+    made = uploads.GRADINGS.add(act.db, Grading(new_id(), assignment.id, act.by, now, public_only))
     due = assignment.deadline  # all its submissions have this one
     queue.put(act.db, Job("", records.PLAN, assignment.id, made.id, due=due, person=act.by))
     act.note("grading begun", made.id, public_only=public_only)
@@ -96,7 +90,7 @@ def require_releasable(
     """
     if not grading.concluded:
         raise InvalidGradingStateError("there are no marks yet")
-    _be_last(act, grading)
+    _require_latest(act, grading)
     if (left := _count_open_changes(grading)) and not leaves_changes:
         raise InvalidGradingStateError(
             f"{number_of(left, 'mark')} would change: change them first, or confirm a release"
@@ -108,8 +102,7 @@ def require_releasable(
         raise InvalidGradingStateError(
             f"students can still submit: {'; '.join(why)}. Confirm an early release"
         )
-    told: dict[str, object] = {"early": why} if why else {}
-    return told | ({"unchanged": left} if left else {})
+    return {name: told for name, told in {"early": why, "unchanged": left}.items() if told}
 
 
 def _count_open_changes(grading: Grading) -> int:
@@ -127,8 +120,8 @@ def accept(act: AuditedTransaction, grading: Grading) -> None:
     grading = _lock(act, grading)
     if not grading.concluded or grading.released:
         raise InvalidGradingStateError("there is nothing to be changed")
-    _be_last(act, grading)
-    _be_alone(act, grading.assignment, grading.id)
+    _require_latest(act, grading)
+    _require_none_running(act, grading.assignment, grading.id)
     uploads.GRADINGS.change(act.db, {"accept": 1, "concluded": 0.0, "trouble": ""}, id=grading.id)
     _conclude_anew(act, grading)
     act.note("changes accepted", grading.id)
@@ -141,8 +134,8 @@ def try_again(act: AuditedTransaction, grading: Grading) -> None:
         InvalidGradingStateError: a later grading has marks, or one is running.
     """
     grading = _lock(act, grading)
-    _be_last(act, grading)
-    _be_alone(act, grading.assignment, grading.id)
+    _require_latest(act, grading)
+    _require_none_running(act, grading.assignment, grading.id)
     for job in queue.of(act.db, grading.id):
         queue.begin_anew(act.db, job.id)
     queue.again(act.db, records.GRADE, grading.id)  # what is done is not rerun, what broke is
@@ -159,12 +152,11 @@ def begin_tournament(act: AuditedTransaction, grading: Grading) -> None:
         InvalidGradingStateError: they are not, or a later grading has marks.
     """
     grading = _lock(act, grading)
-    _be_last(act, grading)
+    _require_latest(act, grading)
     if not grading.released:
         raise InvalidGradingStateError("release the marks first")
-    queue.put_anew(
-        act.db, Job("", records.TOURNAMENT, grading.assignment, grading.id, person=act.by)
-    )
+    job = Job("", records.TOURNAMENT, grading.assignment, grading.id, person=act.by)
+    queue.put_anew(act.db, job)
     act.note("tournament begun", grading.id)
 
 
@@ -179,11 +171,8 @@ def _conclude_anew(act: AuditedTransaction, grading: Grading) -> None:
     queue.put_anew(act.db, Job("", records.CONCLUDE, grading.assignment, grading.id))
 
 
-def _be_alone(act: AuditedTransaction, assignment: str, grading: str = "") -> None:
-    """Refuse what would let two gradings run: whose marks count would be chance.
-
-    ``grading``: the grading that may be running.
-    """
+def _require_none_running(act: AuditedTransaction, assignment: str, grading: str = "") -> None:
+    """Refuse what would let another grading run: whose marks count would be chance."""
     courses.lock(act.db, assignment)  # two people may ask at once
     others = (one for one in uploads.gradings(act.db, assignment) if one.id != grading)
     if any(state(act.db, one) == "running" for one in others):
@@ -224,7 +213,7 @@ def find_later(db: Connection, grading: Grading) -> Grading | None:
     return uploads.in_force(db, grading.assignment) if has_later else None
 
 
-def _be_last(act: AuditedTransaction, grading: Grading) -> None:
+def _require_latest(act: AuditedTransaction, grading: Grading) -> None:
     """Refuse what would put marks of before in the place of later ones."""
     if uploads.has_marks_after(act.db, grading):
         raise InvalidGradingStateError("a later grading has marks: continue with that one")
@@ -245,20 +234,18 @@ def list_unmarked(db: Connection, grading: Grading, course: str) -> list[Unmarke
     known, marked = {one.student for one in got}, {one.key for one in got}
     unmarked = []
     for one in courses.students(db, course):
-        if one.team in marked:
-            why = f"new in {one.team}: no mark until the change of that one is accepted"
-        else:
-            why = "in the course, or in a group, since this grading: grade again"
         if one.key not in known:
+            why = "in the course, or in a group, since this grading: grade again"
+            if one.team in marked:
+                why = f"new in {one.team}: no mark until the change of that one is accepted"
             unmarked.append(UnmarkedStudent(one, why))
     return unmarked
 
 
 def names(folder: Path) -> list[str]:
     """Return the names of all pages and sheets of a grading, from its folder."""
-    found = (path for path in folder.rglob("*") if path.is_file())
-    every = (path.relative_to(folder).as_posix() for path in found)
-    return sorted(name for name in every if name not in _GRADEBOOKS)
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(name for name in found if name not in _GRADEBOOKS)
 
 
 def path_of_file(folder: Path, name: str) -> Path | None:
@@ -314,9 +301,7 @@ def remove_comment(
         act.note("comment removed", assignment.id, key=key, **told)
 
 
-def decide(
-    act: AuditedTransaction, assignment: CourseAssignment, key: str, decision: Decision
-) -> None:
+def decide(act: AuditedTransaction, assignment: CourseAssignment, key: str, new: Decision) -> None:
     """Give a student, or each of a group, a mark instead of the one that was computed last.
 
     Raises:
@@ -324,10 +309,9 @@ def decide(
         UsageError: as :func:`override`.
     """
     students = courses.students_of(act.db, assignment.course, key)
-    marked = uploads.last_mark(act.db, assignment.id, key, students)
-    if marked is None:
+    if (marked := uploads.last_mark(act.db, assignment.id, key, students)) is None:
         raise InvalidGradingStateError("there is no computed mark yet: grade first")
-    override(act, assignment, key, canonical_json.loads(Marks, marked.marks), decision)
+    override(act, assignment, key, canonical_json.loads(Marks, marked.marks), new)
 
 
 def are_shown(db: Connection, assigned: str, student: str) -> bool:
@@ -336,11 +320,7 @@ def are_shown(db: Connection, assigned: str, student: str) -> bool:
 
 
 def override(
-    act: AuditedTransaction,
-    assignment: CourseAssignment,
-    key: str,
-    marks: Marks,
-    decision: Decision,
+    act: AuditedTransaction, assignment: CourseAssignment, key: str, marks: Marks, new: Decision
 ) -> None:
     """Give a student, or each of a group, a mark instead of the computed one or of a former one.
 
@@ -348,18 +328,18 @@ def override(
         UsageError: the points are not between 0 and what can be reached; there is no reason.
     """
     courses.lock(act.db, assignment.id)
-    found = exact(decision.points)
+    found = exact(new.points)
     if found is None or found > marks.of:
-        raise UsageError(f"points: found {decision.points!r}, expected 0 to {decimal(marks.of)}")
+        raise UsageError(f"points: found {new.points!r}, expected 0 to {decimal(marks.of)}")
     then = "withheld" if marks.withheld else str(marks)
-    said = _check_text("reason", decision.reason)
+    said = _check_text("reason", new.reason)
     students = courses.students_of(act.db, assignment.course, key)
     made = Override(assignment.id, "", str(found), then, said, act.by, time.time())
     for student in students:
         uploads.OVERRIDES.remove(act.db, assignment=assignment.id, key=student)
         uploads.OVERRIDES.add(act.db, made._replace(key=student))
-    told_ = {"points": str(found), "computed": then, "why": said}
-    act.note("mark overridden", assignment.id, key=key, students=students, **told_)
+    details = {"points": str(found), "computed": then, "why": said}
+    act.note("mark overridden", assignment.id, key=key, students=students, **details)
     export_anew(act, assignment)
 
 
@@ -367,10 +347,8 @@ def end_override(act: AuditedTransaction, assignment: CourseAssignment, key: str
     """Let the computed mark count again for a student, or for all of a group."""
     courses.lock(act.db, assignment.id)
     students = courses.students_of(act.db, assignment.course, key)
-    removed = [
-        uploads.OVERRIDES.remove(act.db, assignment=assignment.id, key=one) for one in students
-    ]
-    if any(removed):
+    own = [{"assignment": assignment.id, "key": one} for one in students]
+    if sum(uploads.OVERRIDES.remove(act.db, **one) for one in own):
         act.note("override ended", assignment.id, key=key, students=students)
         export_anew(act, assignment)
 

@@ -5,8 +5,7 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -18,10 +17,9 @@ from harness.errors import UsageError
 from harness.service.courses.point_weights import apply_weights, exact, load_weights
 from harness.service.local_times import read_seconds
 from harness.service.people import accounts
-from harness.service.records import TEACHER, Course, CourseAssignment, Member
+from harness.service.records import TEACHER, Course, CourseAssignment, Member, new_id
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import read_number
 
 AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself
@@ -35,8 +33,7 @@ def course(act: AuditedTransaction, title: str) -> Course:
     Raises:
         UsageError: it has no title, or a very long one.
     """
-    made = Course(new_id(), read_title(title), time.time())
-    courses.COURSES.add(act.db, made)
+    made = courses.COURSES.add(act.db, Course(new_id(), read_title(title), time.time()))
     person = people.PEOPLE.find(act.db, id=act.by)
     name = person.name if person else ""
     courses.MEMBERS.add(act.db, Member(made.id, act.by, TEACHER, name=name))
@@ -111,11 +108,6 @@ def moment(text: str) -> datetime.datetime | None:
     return read_moment(text) if text else None
 
 
-def private_folder(assignment_folder: Path) -> Path:
-    """Return where the private case files of an assignment lie, in its folder."""
-    return assignment_folder / "private"
-
-
 def read_title(text: str) -> str:
     """Return a title of a course, an assignment or a suite; raises UsageError."""
     return accounts.check_name(text, "title")
@@ -184,12 +176,7 @@ def check(assignment: CourseAssignment) -> CourseAssignment:
 # --- A form that a browser sends again, as by a double click, makes one thing --------------------
 
 
-class _Kept(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-T = TypeVar("T", bound=_Kept)
+T = TypeVar("T", bound=Any)  # a record with an id
 
 
 def make_once(

@@ -75,9 +75,8 @@ def _document(settings: Settings, assignment: CourseAssignment) -> Path:
 
 def _folder(settings: Settings, assignment: CourseAssignment) -> Path:
     """Return the folder of an upload of an assignment, which has nothing else in it."""
-    return settings.assignment_folder(assignment.id) / (
-        f"{_SOURCE}-{assignment.edition}" if assignment.edition else _SOURCE
-    )
+    name = f"{_SOURCE}-{assignment.edition}" if assignment.edition else _SOURCE
+    return settings.assignment_folder(assignment.id) / name
 
 
 @contextmanager
@@ -126,8 +125,7 @@ def make(
 ) -> CourseAssignment:
     """Make an assignment of the folder ``place`` that was sent, which was read as ``assignment``.
 
-    Raises:
-        UsageError: as :func:`making.assign`.
+    Raises as :func:`making.assign`.
     """
     made = making.assign(act, course_assignment, assignment)
     keep(settings, place, made)
@@ -154,15 +152,13 @@ def replace(
         UsageError: the assignment was not uploaded or was removed, nothing in it has changed, or
             a private case file in it is called as one that was added.
     """
-    courses.lock(act.db, assignment.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id)
-    if now is None:
+    if (now := courses.lock(act.db, assignment.id)) is None:
         raise UsageError(making.REMOVED)
     if now.source != OWN:
         raise UsageError("this assignment was not uploaded: it ships with the service")
     if not (changes := _changes(_document(settings, now).parent, place)):
         raise UsageError("nothing in it has changed")
-    added = making.private_folder(settings.assignment_folder(assignment.id))
+    added = settings.private_folder(assignment.id)
     for path in assignments.read(place / FILE).private_cases():
         if (added / path.name).exists():
             raise UsageError(
@@ -209,8 +205,19 @@ def editions(settings: Settings, assignment: CourseAssignment) -> list[list[str]
 
 def _changes(old: Path, new: Path) -> list[str]:
     """Return which parts of the marks and which files differ, in sentences."""
+    points_before, points = (
+        {part.name: part.points for part in assignments.read(place / FILE).marks}
+        for place in (old, new)
+    )
+    gone = points_before.keys() - points.keys()
+    told = [f"{name!r} is no longer a part of the marks" for name in gone]
+    for name, value in points.items():
+        former = points_before.get(name)
+        if former is None:
+            told.append(f"{name!r} is a new part of the marks, with {decimal(value)} points")
+        elif value != former:
+            told.append(f"{name!r} gives {decimal(value)} instead of {decimal(former)}")
     before, after = _files(old), _files(new)
-    told = [*_other_points(old, new)]
     for name in sorted(before.keys() | after.keys()):
         if name not in before:
             told.append(f"{name} is new")
@@ -226,25 +233,11 @@ _changes_kept = lru_cache(256)(_changes)  # of two uploads that were kept: neith
 
 def _files(place: Path) -> dict[str, bytes]:
     """Return digests of all files of a folder, by their names from there."""
-    paths = sorted(path for path in place.rglob("*") if path.is_file())
     return {
         path.relative_to(place).as_posix(): hashlib.sha256(path.read_bytes()).digest()
-        for path in paths
+        for path in place.rglob("*")
+        if path.is_file()
     }
-
-
-def _other_points(old: Path, new: Path) -> Iterator[str]:
-    before, after = (
-        {part.name: part.points for part in assignments.read(place / FILE).marks}
-        for place in (old, new)
-    )
-    for name in before.keys() - after.keys():
-        yield f"{name!r} is no longer a part of the marks"
-    for name, points in after.items():
-        if name not in before:
-            yield f"{name!r} is a new part of the marks, with {decimal(points)} points"
-        elif points != before[name]:
-            yield f"{name!r} gives {decimal(points)} instead of {decimal(before[name])}"
 
 
 def take_overlay(
@@ -289,11 +282,8 @@ def lacks_overlay(
     """
     own = assignment or assignment_of(settings, course_assignment)
     name = own.engine.overlay
-    return (
-        bool(name)
-        and not has_overlay(settings, course_assignment)
-        and not (own.place / name).is_dir()
-    )
+    is_there = has_overlay(settings, course_assignment) or (own.place / name).is_dir()
+    return bool(name) and not is_there
 
 
 def list_missing(settings: Settings, assignment: CourseAssignment) -> list[str]:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment, MarkPart
@@ -22,23 +21,14 @@ from harness.service.records import CourseAssignment
 
 _NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)
 _NOTHING = "0"  # a weight
-_NONE: Mapping[str, str] = MappingProxyType({})
-_NO_PARTS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 class PointWeights(NamedTuple):
     """Points and weights that differ from the assignment's; numbers are exact fractions."""
 
-    points: Mapping[str, str] = _NONE  # of parts, by their names
-    weights: Mapping[str, Mapping[str, str]] = _NO_PARTS  # of tests: by part, and by FILE:ID
-    left_out: Mapping[str, Mapping[str, str]] = _NO_PARTS  # of weight 0: SHA-256 of files then
-
-    def __str__(self) -> str:
-        """As a text, which :func:`parse_weights` reads."""
-        weights, left_out = (
-            {part: dict(group[part]) for part in group} for group in (self.weights, self.left_out)
-        )
-        return json.dumps({"points": dict(self.points), "weights": weights, "left_out": left_out})
+    points: Mapping[str, str] = {}  # of parts, by their names
+    weights: Mapping[str, Mapping[str, str]] = {}  # of tests: by part, and by FILE:ID
+    left_out: Mapping[str, Mapping[str, str]] = {}  # of weight 0: SHA-256 of files then
 
 
 class WeighedTest(NamedTuple):
@@ -79,16 +69,11 @@ def load_weights(assignment: CourseAssignment) -> PointWeights:
     return PointWeights(*(json.loads(text or "{}") for text in texts))
 
 
-def parse_weights(text: str) -> PointWeights:
-    """Return what a text of a :class:`PointWeights` says."""
-    return PointWeights(**json.loads(text))
-
-
 def apply_weights(assignment: Assignment, weights: PointWeights) -> Assignment:
     """Return an assignment with new points for these parts."""
     parts = []
     for part in assignment.marks:
-        own = weights.weights.get(part.name, _NONE)
+        own = weights.weights.get(part.name, {})
         points = Fraction(weights.points.get(part.name, part.points))
         weighed = {**part.weights, **{name: Fraction(own[name]) for name in own}}
         parts.append(part._replace(points=points, weights=weighed))
@@ -121,9 +106,7 @@ def _tests(part: MarkPart, files: Iterable[attempt_plan.PlannedCase]) -> Iterato
         yield WeighedTest(name, commands, weight, joined)
 
 
-def read(
-    assignment: Assignment, parts: Sequence[WeighedPart], request: PointWeights
-) -> PointWeights:
+def read(assignment: Assignment, parts: Sequence[WeighedPart], new: PointWeights) -> PointWeights:
     """Return what is to be kept where this is told; what is not told stays as it is.
 
     ``assignment``: as it is made, without what is worth something else in the course. ``parts``:
@@ -135,24 +118,26 @@ def read(
             engine never answers.
     """
     names = [one.part.name for one in parts]
-    for name in (*request.points, *request.weights):
+    for name in (*new.points, *new.weights):
         if name not in names:
             raise UsageError(f"there is no part {name!r}; there are: {', '.join(names)}")
-    points = {one.part.name: _points(one.part, request) for one in parts}
+    points = {one.part.name: one.part.points for one in parts}
+    for name, text in new.points.items():
+        points[name] = _number(name, text, "points such as 4 or 2.5")
     total = sum(points.values())
     if not total or total < assignment.does_not_run:
         least = assignment.does_not_run or "more than 0"
         raise UsageError(f"points: found {total} together, expected at least {least}")
     own = {part.name: part for part in assignment.marks}
     weights = {
-        one.part.name: _weights(one, own[one.part.name], points[one.part.name], request)
+        one.part.name: _weights(one, own[one.part.name], points[one.part.name], new)
         for one in parts
     }
     left_out: dict[str, dict[str, str]] = {}  # digests of files; told ones go before
     for one in parts:
         name = one.part.name
         files = {test.name: test.sha256 for test in one.tests}
-        files |= request.left_out.get(name, _NONE)
+        files |= new.left_out.get(name, {})
         found = {test: files[test] for test, own in weights[name].items() if own == _NOTHING}
         left_out |= {name: found} if found else {}
     return PointWeights(
@@ -172,15 +157,10 @@ def still_left_out(parts: Iterable[WeighedPart], weights: PointWeights) -> list[
         test.name: test
         for one in parts
         for test in one.tests
-        if weights.weights.get(one.part.name, _NONE).get(test.name) == _NOTHING
-        and weights.left_out.get(one.part.name, _NONE).get(test.name) != test.sha256
+        if weights.weights.get(one.part.name, {}).get(test.name) == _NOTHING
+        and weights.left_out.get(one.part.name, {}).get(test.name) != test.sha256
     }
     return [*found.values()]
-
-
-def _points(part: MarkPart, weights: PointWeights) -> Fraction:
-    text = weights.points.get(part.name)
-    return part.points if text is None else _number(part.name, text, "points such as 4 or 2.5")
 
 
 def _weights(
@@ -188,7 +168,7 @@ def _weights(
 ) -> dict[str, str]:
     """Return the weights that are not as the assignment has them, by the names of tests."""
     found = {test.name: test.weight for test in weighed_part.tests}
-    for name, text in weights.weights.get(weighed_part.part.name, _NONE).items():
+    for name, text in weights.weights.get(weighed_part.part.name, {}).items():
         if name not in found:
             raise UsageError(f"{weighed_part.part.name}: there is no test {name!r}")
         found[name] = _number(name, text, "a weight such as 0, 1 or 0.5")
@@ -204,8 +184,7 @@ def _weights(
 
 
 def _number(name: str, text: str, expected: str) -> Fraction:
-    found = exact(text)
-    if found is None:
+    if (found := exact(text)) is None:
         raise UsageError(f"{name}: found {text!r}, expected {expected}")
     return found
 

@@ -75,13 +75,40 @@ _STEP_OF = {
 
 def describe_progress(counts: AssignmentCounts) -> Progress:
     """Return the steps of an assignment and what to do next."""
+    is_set_up = bool(counts.students and not counts.missing)
+    is_complete = bool(counts.students) and counts.submitted == counts.students
+    needed = counts.attention + counts.changes + counts.faults
+    released: StepState = "done" if counts.marks == "released" else "later"
+    if counts.is_grading:
+        graded = Step("graded", "Grading", "now")
+    elif not counts.marks:
+        graded = Step("graded", "Not graded", "later")
+    elif counts.ungraded:
+        graded = Step("graded", f"Graded, {counts.ungraded} newer", "look")
+    else:
+        graded = Step("graded", "Graded", "done")
+    steps = (
+        Step("set up", "Set up", "done" if is_set_up else "look"),
+        Step(
+            "submitted",
+            f"{counts.submitted} of {counts.students} submitted",
+            "done" if is_complete or not counts.is_open else "later",
+        ),
+        Step(
+            "review",
+            f"{needed} {'needs' if needed == 1 else 'need'} you",
+            "look" if needed else "done" if counts.marks else "later",
+        ),
+        graded,
+        Step("released", "Released" if released == "done" else "Not released", released),
+    )
     action = _find_action(counts)
     current = _STEP_OF.get(action.kind)
-    steps = (
+    shown = (
         step._replace(state="now") if step.name == current and step.state != "look" else step
-        for step in _list_steps(counts)
+        for step in steps
     )
-    return Progress(tuple(steps), action)
+    return Progress(tuple(shown), action)
 
 
 def _find_action(counts: AssignmentCounts) -> NextAction:
@@ -128,36 +155,6 @@ def _find_action_on_marks(counts: AssignmentCounts) -> NextAction:
         why = "All submissions have a mark. Students do not see it yet."
         action = NextAction("release", "Release marks", why)
     return action
-
-
-def _list_steps(counts: AssignmentCounts) -> list[Step]:
-    is_set_up = bool(counts.students and not counts.missing)
-    is_complete = bool(counts.students) and counts.submitted == counts.students
-    needed = counts.attention + counts.changes + counts.faults
-    released: StepState = "done" if counts.marks == "released" else "later"
-    if counts.is_grading:
-        graded = Step("graded", "Grading", "now")
-    elif not counts.marks:
-        graded = Step("graded", "Not graded", "later")
-    elif counts.ungraded:
-        graded = Step("graded", f"Graded, {counts.ungraded} newer", "look")
-    else:
-        graded = Step("graded", "Graded", "done")
-    return [
-        Step("set up", "Set up", "done" if is_set_up else "look"),
-        Step(
-            "submitted",
-            f"{counts.submitted} of {counts.students} submitted",
-            "done" if is_complete or not counts.is_open else "later",
-        ),
-        Step(
-            "review",
-            f"{needed} {'needs' if needed == 1 else 'need'} you",
-            "look" if needed else "done" if counts.marks else "later",
-        ),
-        graded,
-        Step("released", "Released" if released == "done" else "Not released", released),
-    ]
 
 
 # --- of a submission, for its student ---------------------------------------------------------
@@ -238,6 +235,7 @@ _FIXED = {
     "fault": ("look", "Not checked", "We could not check your submission. It is kept."),
     "checking": ("busy", "Being checked", "Your submission is being checked now."),
 }
+_Advice = tuple[str, datetime.datetime | None]  # as of StudentStatus, with its time
 _NO_NEED = "You need not do anything, and need not wait here."
 _ADVICE = {
     "held": _NO_NEED,
@@ -288,9 +286,7 @@ def _describe_result(facts: SubmissionFacts) -> tuple[str, str, str]:
     return look, label, f"Passed {every}.{more}"
 
 
-def _advise(
-    facts: SubmissionFacts, window: SubmissionWindow
-) -> tuple[str, datetime.datetime | None]:
+def _advise(facts: SubmissionFacts, window: SubmissionWindow) -> _Advice:
     """Return what to do, and until when, as long as there is no mark."""
     if advice := _ADVICE.get(facts.state):
         return advice, None
@@ -323,6 +319,6 @@ def _advise_closed(facts: SubmissionFacts) -> str:
     return f"It is closed now.{later}"
 
 
-def _offer(window: SubmissionWindow, words: str) -> tuple[str, datetime.datetime | None]:
+def _offer(window: SubmissionWindow, words: str) -> _Advice:
     late = f" late ({window.cost})" if window.kind == "late" else ""
     return (f"{words}{late} until" if window.until else f"{words}{late}."), window.until

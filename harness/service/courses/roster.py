@@ -1,9 +1,7 @@
 """The roster of a course: students join, leave and return, with keys as a grading makes them."""
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
@@ -11,7 +9,6 @@ from sqlalchemy import Connection
 from harness.errors import UsageError
 from harness.grading.ingest.names import safe, with_digest
 from harness.grading.records import Student, StudentSubmissions
-from harness.service.courses import roster_files
 from harness.service.courses.roster_files import ListedStudent, RosterFile
 from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Member, Person
@@ -56,14 +53,6 @@ class RosterOutcome(NamedTuple):
         return len(self.added) + len(found) + self.same
 
 
-def read(data: bytes, name: str = "") -> RosterFile:
-    """Return what a roster says; raises as :func:`roster_files.read`."""
-    with tempfile.NamedTemporaryFile(prefix="gtp-harness-roster-") as file:
-        file.write(data)
-        file.flush()
-        return roster_files.read(Path(file.name), name)
-
-
 def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> RosterOutcome:
     """Make students members of a course; what a roster says of members counts from now on.
 
@@ -89,7 +78,14 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         listed = one._replace(student=one.student._replace(key=key))
         taken.append(_take_one(act, course, listed, known.members))
     present = courses.students(act.db, course)
-    _check_groups(present + courses.students(act.db, course, FORMER))
+    every = present + courses.students(act.db, course, FORMER)
+    keys = {one.key.casefold() for one in every}
+    # What students and groups submit is told apart by their keys.
+    if group := next((one.team for one in every if one.team.casefold() in keys), None):
+        raise UsageError(
+            f"group: found {group!r}, but a student of this course is called so, too: call the"
+            " group otherwise"
+        )
     remarks = [*roster_file.remarks]
     if names := [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]:
         remarks.append(
@@ -98,8 +94,11 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         )
     remarks += tell_alike(present)
     found = _sum_up(taken, before, remarks)
-    found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
-    _note(act, course, found, len(taken))
+    moved = {o.student: [o.was, o.now] for o in found.changed if o.what == _GROUP}
+    others = [[o.student, o.what, o.was, o.now] for o in found.changed if o.what != _GROUP]
+    facts = {"changed": others, "added again": [one.key for one in found.returned]}
+    details = {name: value for name, value in facts.items() if value}
+    act.note("roster taken", course, students=len(taken), moved=moved, **details)
     return found
 
 
@@ -116,32 +115,31 @@ def _sum_up(
     intakes: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: Sequence[str]
 ) -> RosterOutcome:
     listed = {one.member.key for one in intakes}
+    added = tuple(one.member for one in intakes if one.before is None)
     changed = tuple(change for one in intakes for change in one.changes)
     returned = [one.member for one in intakes if one.before and one.before.role == FORMER]
     different = {one.student for one in changed} | {one.key for one in returned}
+    missing = tuple(o for o in before.values() if o.role == STUDENT and o.key not in listed)
+    # Platforms tell one student apart by different keys.
+    alike = {_words(one.name): one for one in missing}
+    twins = [(one, alike[words]) for one in added if (words := _words(one.name)) in alike]
     return RosterOutcome(
-        tuple(one.member for one in intakes if one.before is None),
+        added,
         tuple(returned),
         changed,
         sum(one.before is not None and one.member.key not in different for one in intakes),
-        tuple(o for o in before.values() if o.role == STUDENT and o.key not in listed),
-        (*remarks, *(remark for one in intakes for remark in one.remarks)),
-    )
-
-
-def _find_twins(outcome: RosterOutcome) -> Iterator[str]:
-    """Yield a remark for each added student with the name of a missing one.
-
-    Platforms tell one student apart by different keys.
-    """
-    missing = {_words(one.name): one for one in outcome.missing}
-    for one in outcome.added:
-        if other := missing.get(_words(one.name)):
-            yield (
+        missing,
+        (
+            *remarks,
+            *(remark for one in intakes for remark in one.remarks),
+            *(
                 f"{one.name} was added as {one.key}; the course also has {other.name} as"
                 f" {other.key}. If this is one person, remove {one.key} and write {other.key} in"
                 " the file."
-            )
+                for one, other in twins
+            ),
+        ),
+    )
 
 
 def _words(name: str) -> frozenset[str]:
@@ -149,48 +147,38 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(name.casefold().replace(",", " ").split())
 
 
-def _note(act: AuditedTransaction, course: str, outcome: RosterOutcome, students: int) -> None:
-    moved = {o.student: [o.was, o.now] for o in outcome.changed if o.what == _GROUP}
-    others = [[o.student, o.what, o.was, o.now] for o in outcome.changed if o.what != _GROUP]
-    told = {"changed": others, "added again": [one.key for one in outcome.returned]}
-    told_ = {name: value for name, value in told.items() if value}
-    act.note("roster taken", course, students=students, moved=moved, **told_)
-
-
-def _check_groups(members: Sequence[Member]) -> None:
-    """See that no group has the key of a student: what they submit is told apart by it."""
-    keys = {one.key.casefold() for one in members}
-    for one in members:
-        if one.team.casefold() in keys:
-            raise UsageError(
-                f"group: found {one.team!r}, but a student of this course is called so, too: call"
-                " the group otherwise"
-            )
-
-
 def _take_one(
-    act: AuditedTransaction,
-    course: str,
-    listed_student: ListedStudent,
-    members: Mapping[str, Member],
+    act: AuditedTransaction, course: str, listed: ListedStudent, members: Mapping[str, Member]
 ) -> _RosterIntake:
-    known = members.get(listed_student.roster_id)
+    known, address = members.get(listed.roster_id), _address_of(listed)
     if known is None:
-        return _RosterIntake(None, _add(act, course, listed_student))
+        student = listed.student
+        made = Member(
+            course,
+            accounts.add_person(act, student.name, address).id,
+            STUDENT,
+            student.key,
+            student.name,
+            ids=json.dumps(student.ids),
+            team=listed.team or "",
+            roster_id=listed.roster_id,
+            team_name=listed.group,
+        )
+        return _RosterIntake(None, courses.MEMBERS.add(act.db, made))
     person = people.PEOPLE.find(act.db, id=known.person)
     assert person is not None  # members refer to people
     is_ours = accounts.may_be_changed_by(act.db, person, act.by)
-    member = _merge(known, listed_student, is_ours=is_ours)
+    member = _merge(known, listed, is_ours=is_ours)
     values = {name: getattr(member, name) for name in _TAKEN}
     courses.MEMBERS.change(act.db, values, course=course, person=known.person)
-    listed, address = _tell(known, member), _address_of(listed_student)
+    changes = _tell(known, member)
     if not is_ours:
-        return _RosterIntake(known, member, listed, _tell_kept(person, member, listed_student))
-    is_renamed = listed_student.is_named and person.name != member.name
+        return _RosterIntake(known, member, changes, _tell_kept(person, member, listed))
+    is_renamed = listed.is_named and person.name != member.name
     if is_renamed and not accounts.chose_a_name(act, person):
         accounts.rename(act, person, member.name)
     if not address or address == person.email:
-        return _RosterIntake(known, member, listed)
+        return _RosterIntake(known, member, changes)
     accounts.change_email(act, person, address)
     change = RosterChange(member.key, member.name, _ADDRESS, person.email, address)
     remarks: tuple[str, ...] = ()
@@ -199,40 +187,23 @@ def _take_one(
             f"{member.name} ({member.key}) has another mail address: former links no longer work."
             " Make or send a new link.",
         )
-    return _RosterIntake(known, member, (*listed, change), remarks)
+    return _RosterIntake(known, member, (*changes, change), remarks)
 
 
-def _add(act: AuditedTransaction, course: str, listed_student: ListedStudent) -> Member:
-    student = listed_student.student
-    person = accounts.add_person(act, student.name, _address_of(listed_student))
-    made = Member(
-        course,
-        person.id,
-        STUDENT,
-        student.key,
-        student.name,
-        ids=json.dumps(student.ids),
-        team=listed_student.team or "",
-        roster_id=listed_student.roster_id,
-        team_name=listed_student.group,
-    )
-    return courses.MEMBERS.add(act.db, made)
+def _address_of(listed: ListedStudent) -> str:
+    return dict(listed.student.ids).get(_EMAIL, "")
 
 
-def _address_of(listed_student: ListedStudent) -> str:
-    return dict(listed_student.student.ids).get(_EMAIL, "")
-
-
-def _merge(member: Member, listed_student: ListedStudent, *, is_ours: bool) -> Member:
+def _merge(member: Member, listed: ListedStudent, *, is_ours: bool) -> Member:
     """Return a member with all that a roster says; what it does not say stays."""
-    ids = {**dict(json.loads(member.ids)), **(dict(listed_student.student.ids) if is_ours else {})}
+    ids = {**dict(json.loads(member.ids)), **(dict(listed.student.ids) if is_ours else {})}
     return member._replace(
         role=STUDENT,
-        name=listed_student.student.name if listed_student.is_named else member.name,
+        name=listed.student.name if listed.is_named else member.name,
         ids=json.dumps([*ids.items()]),
-        team=member.team if listed_student.team is None else listed_student.team,
-        team_name=member.team_name if listed_student.team is None else listed_student.group,
-        roster_id=member.roster_id or listed_student.roster_id,
+        team=member.team if listed.team is None else listed.team,
+        team_name=member.team_name if listed.team is None else listed.group,
+        roster_id=member.roster_id or listed.roster_id,
     )
 
 
@@ -248,14 +219,12 @@ def _tell(former: Member, member: Member) -> tuple[RosterChange, ...]:
     )
 
 
-def _tell_kept(person: Person, member: Member, listed_student: ListedStudent) -> tuple[str, ...]:
+def _tell_kept(person: Person, member: Member, listed: ListedStudent) -> tuple[str, ...]:
     """Say what a roster may not change of a person."""
-    address, ids = _address_of(listed_student), dict(json.loads(member.ids))
+    address, ids = _address_of(listed), dict(json.loads(member.ids))
     kept = [_ADDRESS] if address and address != person.email else []
     kept += [
-        kind
-        for kind, value in listed_student.student.ids
-        if kind != _EMAIL and ids.get(kind) != value
+        kind for kind, value in listed.student.ids if kind != _EMAIL and ids.get(kind) != value
     ]
     if not kept:
         return ()
@@ -278,41 +247,35 @@ class Matches(NamedTuple):
 def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -> Matches:
     """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
     found: dict[str, Member] = {}
+    otherwise = []
     taken: set[str] = set()
-    by_id: set[str] = set()
-    for kind in ("", *_KINDS):  # "": the id in the file
-        if not kind:
-            own = _find_single((one.roster_id, one) for one in members)
-            listed = _find_single((one.roster_id, one) for one in listed_students)
-        else:
-            own = _find_single((_ids(one).get(kind, "").casefold(), one) for one in members)
-            listed = _find_single(
-                (dict(one.student.ids).get(kind, "").casefold(), one) for one in listed_students
-            )
+    for kind in ("", *_KINDS):
+        own, listed = _find_single(kind, members), _find_single(kind, listed_students)
         for fact in own.keys() & listed.keys():
             member, roster_id = own[fact], listed[fact].roster_id
-            ids, others = _ids(member), dict(listed[fact].student.ids)
+            ids, others = _ids(member), _ids(listed[fact])
             both = (one for one in _LASTING if one in ids and one in others)
             # They may be two people, whatever else they have in common.
             differ = bool(kind) and any(ids[one] != others[one] for one in both)
             if not differ and member.person not in taken and roster_id not in found:
                 found[roster_id] = member
                 taken.add(member.person)
-        if not kind:
-            by_id = set(found)
-    return Matches(found, tuple(one for one in found if one not in by_id))
+                otherwise += [roster_id] if kind else []
+    return Matches(found, tuple(otherwise))
 
 
-def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
-    """Return by their facts those who share theirs with nobody."""
+def _find_single(kind: str, students: Iterable[_One]) -> dict[str, _One]:
+    """Return those who share their id of a kind with nobody; "": the id in the file."""
     alike: dict[str, list[_One]] = {}
-    for fact, one in facts:
+    for one in students:
+        fact = _ids(one).get(kind, "").casefold() if kind else one.roster_id
         alike.setdefault(fact, []).append(one)
     return {fact: known[0] for fact, known in alike.items() if fact and len(known) == 1}
 
 
-def _ids(member: Member) -> dict[str, str]:
-    return {str(kind): str(value) for kind, value in json.loads(member.ids)}
+def _ids(student: Member | ListedStudent) -> dict[str, str]:
+    ids = json.loads(student.ids) if isinstance(student, Member) else student.student.ids
+    return {str(kind): str(value) for kind, value in ids}
 
 
 # --- Groups of a roster in a course: each spelling is a group of its own, which keeps its key ----
@@ -321,25 +284,23 @@ def _ids(member: Member) -> dict[str, str]:
 
 
 def give_keys_of_groups(
-    listed_students: Sequence[ListedStudent],
-    members: Iterable[Member],
-    listed_members: Mapping[str, Member],
+    listed: Sequence[ListedStudent], members: Iterable[Member], known: Mapping[str, Member]
 ) -> list[ListedStudent]:
     """Return students with the keys of their groups in the course.
 
-    ``members``: all of the course. ``listed_members``: those of them who are listed.
+    ``members``: all of the course. ``known``: those of them who are listed.
     """
     grouped = [one for one in members if one.team]
     keys = {one.team_name: one.team for one in grouped}
-    leaving = {one.person for one in listed_members.values()}
+    leaving = {one.person for one in known.values()}
     used = {o.team.casefold(): o.team_name for o in grouped if o.person not in leaving}
-    asked = {one.group: one.team for one in listed_students if one.team}
-    for name in sorted(asked, key=lambda one: (one not in keys, one)):  # known ones keep theirs
+    asked = {one.group: one.team for one in listed if one.team}
+    for name in sorted(asked, key=lambda one: (one not in keys, one)):  # those keep theirs
         key = keys.get(name) or asked[name] or ""
         is_free = used.get(key.casefold(), name) == name
         keys[name] = key if is_free else with_digest(name, is_group=True)
         used[keys[name].casefold()] = name
-    return [one._replace(team=keys[one.group]) if one.team else one for one in listed_students]
+    return [one._replace(team=keys[one.group]) if one.team else one for one in listed]
 
 
 def tell_alike(members: Iterable[Member]) -> Iterator[str]:
@@ -442,8 +403,7 @@ def _find(act: AuditedTransaction, course: str, key: str, role: str) -> Member:
 
 
 def _change(act: AuditedTransaction, member: Member, action: str) -> Member:
-    courses.MEMBERS.change(
-        act.db, {"role": member.role}, course=member.course, person=member.person
-    )
+    own = {"course": member.course, "person": member.person}
+    courses.MEMBERS.change(act.db, {"role": member.role}, **own)
     act.note(action, member.course, key=member.key, student=member.person)
     return member

@@ -210,11 +210,7 @@ def _of_table(path: Path) -> RosterFile:
 
 
 def _check(row: csv_source.CsvRow, piece: SourcePiece) -> _Line:
-    """Return a line that can be kept, and to whose address mail can go.
-
-    Raises:
-        UsageError: says the line, and what is wrong.
-    """
+    """Return a line that can be kept, and to whose address mail can go; raises UsageError."""
     own = piece.student
     for what, text in (("student", own.key), ("name", own.name), ("group", piece.group)):
         if len(text) > _LONGEST_TEXT:
@@ -230,11 +226,7 @@ def _check(row: csv_source.CsvRow, piece: SourcePiece) -> _Line:
 
 
 def _find_repeated(lines: Iterable[_Line]) -> Iterator[str]:
-    """Yield a remark for each line that says the same as another one.
-
-    Raises:
-        UsageError: two lines of one student differ.
-    """
+    """Yield a remark for each line that says the same as another; UsageError if they differ."""
     first: dict[str, _Line] = {}
     for row, piece in lines:
         key = piece.student.key

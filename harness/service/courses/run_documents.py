@@ -15,7 +15,7 @@ from harness.errors import UsageError
 from harness.history import history_file
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 from harness.report import json as run_json
-from harness.text import escape_controls
+from harness.text import at_most, escape_controls
 
 WANTED = "a run file, which gtp-harness run --json FILE writes, or the archive of an engine"
 LARGEST = 8 << 20  # bytes of a document
@@ -135,13 +135,9 @@ def read(data: bytes) -> RunDocument:
         return RunDocument.model_validate_json(data)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        wrong = []
-        for one in found[:_SHOWN]:
-            place = ".".join(map(str, one["loc"]))  # "" if it is the document itself
-            wrong.append(": ".join(filter(None, (place, one["msg"]))))
-        more = len(found) - len(wrong)
-        told = "; ".join(wrong) + (f"; and {more} more" if more else "")
-        why = f"this is not a document of run --json: {told}"
+        pairs = ((".".join(map(str, one["loc"])), one["msg"]) for one in found)  # "": the document
+        wrong = (": ".join(filter(None, pair)) for pair in pairs)
+        why = f"this is not a document of run --json: {'; '.join(at_most(wrong, _SHOWN))}"
         raise UsageError(escape_controls(why)) from None
 
 

@@ -41,7 +41,7 @@ def add(act: AuditedTransaction, course: str, new: NewStaff) -> Member:
     name = one_line(" ".join(new.name.split()), _LONGEST)
     if not name:
         raise UsageError("name: found nothing, expected the name of a teacher or an assistant")
-    role, rights = _check_role(new.role), _join_rights(new.may)
+    role, rights = _read_role(new.role, new.may)
     email = accounts.check_address(new.email) if new.email else ""
     courses.lock_course(act.db, course)  # the same form may be sent twice at a time
     for one in list_staff(act.db, course):
@@ -68,11 +68,7 @@ def make_link(act: AuditedTransaction, course: str, person: str, base: str) -> t
 
 
 def find_to_link(act: AuditedTransaction, course: str, person: str) -> Member:
-    """Return a member of the staff for whom a teacher may make a link.
-
-    Raises:
-        UsageError: as :func:`make_link`.
-    """
+    """Return a member of the staff to make a link for; raises as :func:`make_link`."""
     found = _hold(act.db, course, person)
     known = people.PEOPLE.find(act.db, id=person)
     elsewhere = any(one.course != course for one in courses.MEMBERS.all(act.db, person=person))
@@ -90,8 +86,7 @@ def make_teacher(act: AuditedTransaction, course: str, person: Person) -> Member
     Raises:
         UsageError: it is a student of the course.
     """
-    found = courses.MEMBERS.find(act.db, course=course, person=person.id)
-    if found is None:
+    if (found := courses.MEMBERS.find(act.db, course=course, person=person.id)) is None:
         return _join(act, course, person, TEACHER, "")
     if found.role in (STUDENT, FORMER):
         raise UsageError(f"{person.name} is a student of this course, and cannot teach it")
@@ -99,8 +94,7 @@ def make_teacher(act: AuditedTransaction, course: str, person: Person) -> Member
 
 
 def _join(act: AuditedTransaction, course: str, person: Person, role: str, rights: str) -> Member:
-    may = rights if role == ASSISTANT else ""
-    made = Member(course, person.id, role, name=person.name, may=may)
+    made = Member(course, person.id, role, name=person.name, may=rights)
     courses.MEMBERS.add(act.db, made)
     act.note(f"{role} added", course, **{role: person.id}, **_tell_rights(made))
     return made
@@ -117,14 +111,13 @@ def change(
         UsageError: there is no such member, role or right, or it is the last teacher.
     """
     found = _hold(act.db, course, person)
-    wanted, rights = _check_role(role or found.role), _join_rights(may)
-    made = found._replace(role=wanted, may=rights if wanted == ASSISTANT else "")
-    if found.role == wanted == TEACHER:
+    role, rights = _read_role(role or found.role, may)
+    if found.role == role == TEACHER:
         return found
-    if wanted != TEACHER:
+    if role != TEACHER:
         _require_another_teacher(act.db, found)
-    values: dict[str, object] = {"role": made.role, "may": made.may}
-    courses.MEMBERS.change(act.db, values, course=course, person=person)
+    courses.MEMBERS.change(act.db, {"role": role, "may": rights}, course=course, person=person)
+    made = found._replace(role=role, may=rights)
     what = "assistant's rights changed" if found.role == made.role == ASSISTANT else "role changed"
     act.note(what, course, **{made.role: person}, **_tell_rights(made))
     return made
@@ -151,8 +144,7 @@ def remove(act: AuditedTransaction, course: str, person: str) -> None:
 def _hold(db: Connection, course: str, person: str) -> Member:
     """Return a member of the staff; nobody else changes the staff until the end."""
     courses.lock_course(db, course)  # two teachers who remove each other would leave none
-    found = courses.MEMBERS.find(db, course=course, person=person, role=[*ROLES])
-    if found is None:
+    if (found := courses.MEMBERS.find(db, course=course, person=person, role=[*ROLES])) is None:
         raise UsageError("there is no such teacher or assistant in this course")
     return found
 
@@ -163,18 +155,15 @@ def _require_another_teacher(db: Connection, member: Member) -> None:
         raise UsageError("this is the only teacher of the course: first add another one")
 
 
-def _check_role(role: str) -> str:
+def _read_role(role: str, may: Iterable[str]) -> tuple[str, str]:
+    """Return a role and the rights that a member has with it, in the order of RIGHTS."""
     if role not in ROLES:
         raise UsageError(f"role: found {role!r}, expected one of {', '.join(ROLES)}")
-    return role
-
-
-def _join_rights(may: Iterable[str]) -> str:
-    """Return rights as a member has them: in the order of RIGHTS."""
-    wanted = set(may)
-    if unknown := wanted - set(RIGHTS):
+    rights = set(may)
+    if unknown := rights - set(RIGHTS):
         raise UsageError(f"found {min(unknown)!r}, expected some of {', '.join(RIGHTS)}")
-    return " ".join(one for one in RIGHTS if one in wanted)
+    is_limited = role == ASSISTANT  # a teacher may do everything
+    return role, " ".join(one for one in RIGHTS if one in rights and is_limited)
 
 
 def _tell_rights(member: Member) -> dict[str, str]:

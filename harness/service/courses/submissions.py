@@ -16,19 +16,17 @@ from sqlalchemy import Connection
 from harness.archives.archive_streams import IntakeLimits
 from harness.assignments.assignment import Late
 from harness.clock_changes import measure
-from harness.errors import ArchiveError, UsageError
+from harness.errors import ArchiveError, InvalidGradingStateError, UsageError
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.service import records
 from harness.service.courses import making, roster
 from harness.service.courses.deadlines import load_rule
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.local_times import describe_date, describe_moment, describe_time
-from harness.service.records import CourseAssignment, Member, OwnedUpload, Upload
+from harness.service.records import CourseAssignment, Member, OwnedUpload, Upload, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import begin_sentence, one_line
 
 # What a grading would do with an upload: take it; take it unless its check refuses it; take it, or
@@ -52,7 +50,11 @@ class SubmissionHistory(NamedTuple):
     @property
     def counting(self) -> list[Upload]:
         """Return what a grading is given: it takes the last one that is not refused."""
-        return _list_held(self.own) or _list_held(self.others)
+        own, others = (
+            [one.upload for one in held if not one.upload.withdrawn]
+            for held in (self.own, self.others)
+        )
+        return own or others
 
     @property
     def places(self) -> dict[str, Place]:
@@ -102,10 +104,6 @@ def refusal(upload: Upload) -> str:
     return str(json.loads(upload.record)["refused"])
 
 
-def _list_held(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
-    return [one.upload for one in owned_uploads if not one.upload.withdrawn]
-
-
 def _in_order(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
     return sorted((one.upload for one in owned_uploads), key=lambda one: one.order)
 
@@ -131,17 +129,15 @@ def all_histories(db: Connection, assignment: CourseAssignment) -> dict[str, Sub
 
 
 def histories(
-    students: Sequence[Member],
-    owned_uploads: Sequence[OwnedUpload],
-    failed: frozenset[str] = frozenset(),
+    students: Sequence[Member], owned: Sequence[OwnedUpload], failed: frozenset[str] = frozenset()
 ) -> dict[str, SubmissionHistory]:
-    """Return what each student or group of a course has of ``owned_uploads``, sorted by time.
+    """Return what each student or group of a course has of ``owned``, sorted by time.
 
     ``failed``: ids of uploads in whose check the harness failed.
     """
     teams = {one.key: one.submits_as for one in students}
     groups: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
-    for one in owned_uploads:
+    for one in owned:
         for key in {teams[student] for student in one.students if student in teams}:
             groups[key].append(one)
     found = {}
@@ -180,22 +176,26 @@ def history_with(student_histories: Iterable[SubmissionHistory], upload: str) ->
 # --- Say whether an upload counts, in sentences: pages and the API say the same ------------------
 
 
+_PLACES = {
+    COUNTS: "This one counts.",
+    PASSED_OVER: "This one does not count, because there is a later one.",
+    UNREAD: (
+        "We failed to read this one, which is not your fault. No earlier one counts in its place."
+        " Your teacher can start the check again."
+    ),
+}
+
+
 def explain_place(history: SubmissionHistory, upload: Upload) -> str:
     """Return what a grading would do with an upload, in sentences; empty for a withdrawn one."""
     place = history.places.get(upload.id)
-    if place is None:
-        return ""
-    if place == COUNTS:
-        return "This one counts."
     if place == MAY_COUNT:
-        return _explain_waiting(history, upload)
-    if place == PASSED_OVER:
-        return "This one does not count, because there is a later one."
-    if place == UNREAD:
-        return (
-            "We failed to read this one, which is not your fault. No earlier one counts in its"
-            " place. Your teacher can start the check again."
-        )
+        if history.find(MAY_COUNT) != upload:
+            return "This one will count if the check refuses the later ones, but not this one."
+        until = _tell_settled(history) or "none counts"
+        return f"This one will count if the check does not refuse it. Until then {until}."
+    if place != REFUSED:
+        return _PLACES[place] if place else ""
     if waiting := history.find(MAY_COUNT):
         other = f"{name_upload(waiting)} will count if the check does not refuse it"
     else:
@@ -221,13 +221,6 @@ def explain_counting(history: SubmissionHistory) -> str:
     waiting = history.find(MAY_COUNT)
     later = f" {begin_sentence(name_upload(waiting))} is still to be checked." if waiting else ""
     return f"Of your {many} submissions, {name_upload(last)} counts, because {why}.{later}"
-
-
-def _explain_waiting(history: SubmissionHistory, upload: Upload) -> str:
-    if history.find(MAY_COUNT) != upload:
-        return "This one will count if the check refuses the later ones, but not this one."
-    until = _tell_settled(history) or "none counts"
-    return f"This one will count if the check does not refuse it. Until then {until}."
 
 
 def _tell_settled(history: SubmissionHistory) -> str:
@@ -259,11 +252,7 @@ class StoredFile(NamedTuple):
 
 
 def keep(
-    store: Store,
-    source: Path,
-    name: str,
-    largest: int,
-    expected: str = "the archive that you made",
+    store: Store, file: Path, name: str, largest: int, expected: str = "the archive that you made"
 ) -> StoredFile:
     """Keep a file's bytes, which its owner calls ``name``; ``expected``: what to send.
 
@@ -273,14 +262,13 @@ def keep(
         OSError: they cannot be written.
         UsageError: they are not any, or too many.
     """
-    size = source.stat().st_size
-    if not size:
+    if not (size := file.stat().st_size):
         raise UsageError(f"the file is empty: choose {expected}")
     try:
         # The check refuses what is larger than any archive may be: it is said at once.
         limits = IntakeLimits()
         most = min(largest, limits.compressed)
-        sha256 = store.keep(source, limits._replace(compressed=most))
+        sha256 = store.keep(file, limits._replace(compressed=most))
     except ArchiveError as error:
         raise UsageError(f"the file is refused: {error}") from None
     except UsageError as error:  # the service's own trouble, such as a full disk
@@ -341,28 +329,16 @@ def take(
             )
     name = one_line(file.name, _LONGEST) or "archive"
     number = uploads.next_number(act.db, assignment.id)
-    upload = Upload(
-        new_id(),
-        assignment.id,
-        key,
-        member.person,
-        name,
-        file.sha256,
-        file.size,
-        now,
-        number=number,
-    )
-    uploads.UPLOADS.add(act.db, upload)
+    own = new_id(), assignment.id, key, member.person, name, file.sha256, file.size, now
+    upload = uploads.UPLOADS.add(act.db, Upload(*own, number=number))
     if not file.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")
     together = courses.students_of(act.db, assignment.course, key)
     uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
     deadline = load_rule(act.db, assignment, key).deadline
     due = deadline.isoformat() if deadline else ""
-    wanted = records.Job(
-        "", records.CHECK, assignment.id, upload.id, key, due=due, person=member.person
-    )
-    queue.put(act.db, wanted)
+    wanted = records.Job("", records.CHECK, assignment.id, upload.id, key, due=due)
+    queue.put(act.db, wanted._replace(person=member.person))
     act.note("handed in", upload.id, sha256=file.sha256, name=name)
     return upload
 
@@ -375,13 +351,7 @@ def explain_bound(
         return reason
     if all(one.upload.id != upload.id for one in history_of(db, assignment, key).own):
         return f"it belongs to the group {upload.key}, which continues without you"
-    return _explain_final(db, assignment, key, upload, now)
-
-
-def _explain_final(
-    db: Connection, assignment: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
-) -> str:
-    """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
+    # Nobody brings an earlier try back when it is over.
     rule = load_rule(db, assignment, key)
     last = rule.deadline
     if last is not None and _is_over(last, rule, now):
@@ -414,8 +384,7 @@ def withdraw(
     Raises:
         InvalidGradingStateError: it stays.
     """
-    courses.lock(act.db, assignment.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment  # other dates, perhaps
+    now = courses.lock(act.db, assignment.id) or assignment  # other dates, perhaps
     require_withdrawable(act.db, now, key, upload)
     uploads.UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
     queue.withdraw(act.db, upload.id)
@@ -466,7 +435,6 @@ def take_once(
     """
 
     def find(name: str) -> Upload | None:
-        known = uploads.UPLOADS.find(act.db, id=name)
-        return None if known and known.withdrawn else known
+        return uploads.UPLOADS.find(act.db, id=name, withdrawn=0)
 
     return making.make_once(act, form, content, find, take)

@@ -34,7 +34,6 @@ class AssignmentContext(NamedTuple):
     options: attempt_plan.GradeOptions  # as for a check: public case files alone
     ledger: Ledger
     store: Store
-    private: Path  # the folder of private case files
     concurrency: Concurrency  # with the other workers
 
     @property
@@ -79,9 +78,9 @@ class AssignmentContext(NamedTuple):
 
     def options_of(self, grading: Grading) -> attempt_plan.GradeOptions:
         """Return the options of a grading."""
-        files = sorted(path for path in self.private.glob("*") if path.is_file())
+        private = self.settings.private_folder(self.assigned.id)
         return self.options._replace(
-            private=(str(self.private),) if files else (),
+            private=(str(private),) if any(path.is_file() for path in private.glob("*")) else (),
             public_only=grading.public_only,
             images=True,
             accept=grading.accept,
@@ -100,15 +99,13 @@ def open_assignment(
     made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     database.make_ledger_schema(assignment.id)
-    place = settings.ledger(assignment.id)
     with database.reading() as db:
         extensions = courses.extensions(db, assignment.id)
     own = own_files.assignment_of(settings, assignment)
+    weighed = making.apply_course_settings(own, assignment, extensions)
     with (
-        with_python(
-            making.apply_course_settings(own, assignment, extensions), build=lambda _: None
-        ) as found,
-        closing(Ledger(place)) as ledger,
+        with_python(weighed, build=lambda _: None) as found,
+        closing(Ledger(settings.ledger(assignment.id))) as ledger,
         ledger.naming_errors(),
     ):
         overlay = made / "overlay"
@@ -126,7 +123,6 @@ def open_assignment(
             set_aside=settings.cluster / SET_ASIDE,
         )
         store = Store(settings.originals)
-        private = making.private_folder(made)
         yield AssignmentContext(
-            settings, database, assignment, options, ledger, store, private, concurrency
+            settings, database, assignment, options, ledger, store, concurrency
         )

@@ -10,9 +10,7 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments import needs
-from harness.assignments.assignment import Assignment
-from harness.grading.records import PRIVATE
-from harness.service.courses import own_files, point_weights
+from harness.service.courses import own_files
 from harness.service.jobs import previews, private_cases
 from harness.service.local_times import describe_date
 from harness.service.records import CourseAssignment
@@ -69,7 +67,18 @@ def load(
     own = own_files.assignment_of(settings, assignment)
     page = f"/courses/{assignment.course}/assignments/{assignment.id}"
     measurement = measurement or private_cases.load_measured(settings, assignment)
-    items = [*_list_overlay(settings, assignment, own, page)]
+    items = []
+    if name := own.engine.overlay:
+        place = f"{page}/course-folder"
+        if own_files.lacks_overlay(settings, assignment, own):
+            text = (
+                f"Submissions run with {name}, the folder that your course gives to its students."
+            )
+            state, what = MISSING, f"Upload {name}"
+        else:
+            text = f"Submissions run with your copy of {name}."
+            state, what = DONE, "Replace"
+        items.append(SetupItem("Course folder", state, text, place, what, blocks=True))
     if (programs := needs.of(own)) and not settings.scheduler:
         if missing := own_files.find_missing_programs(own):
             text = f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
@@ -90,55 +99,32 @@ def load(
     else:
         text = "There is no deadline."
         items.append(SetupItem("Dates", OPTIONAL, text, f"{page}/change", "Set"))
-    items += _list_private(settings, assignment, own, measurement, page)
+    items += _list_private(settings, assignment, measurement, f"{page}/private")
     if assignment.hidden:
         text = "Students do not see the assignment."
         items.append(SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it"))
     return Setup(items)
 
 
-def _list_overlay(
-    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment, page: str
-) -> Iterator[SetupItem]:
-    if name := assignment.engine.overlay:
-        place = f"{page}/course-folder"
-        if own_files.lacks_overlay(settings, course_assignment, assignment):
-            text = f"Submissions run with {name}, the folder that your course gives to its"
-            text += " students."
-            yield SetupItem("Course folder", MISSING, text, place, f"Upload {name}", blocks=True)
-        else:
-            text = f"Submissions run with your copy of {name}."
-            yield SetupItem("Course folder", DONE, text, place, "Replace", blocks=True)
-
-
 def _list_private(
-    settings: Settings,
-    course_assignment: CourseAssignment,
-    assignment: Assignment,
-    measurement: private_cases.MeasuredCases,
-    page: str,
+    settings: Settings, assignment: CourseAssignment, cases: private_cases.MeasuredCases, page: str
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
-    place = f"{page}/private"
     name = "Private cases"
-    if not measurement.paths:
-        weights = point_weights.load_weights(course_assignment)
-        parts = point_weights.apply_weights(assignment, weights).marks
-        judged = [part.name for part in parts if part.judged_by == PRIVATE and part.points]
-        text = (
-            f"{judged[0]!r} needs some before you grade. Or grade without them."
-            if judged
-            else "You can add case files that students do not see."
-        )
-        yield SetupItem(name, OPTIONAL, text, place, "Add")
+    if not cases.paths:
+        part = private_cases.lack_some(settings, assignment)
+        text = f"{part!r} needs some before you grade. Or grade without them."
+        if not part:
+            text = "You can add case files that students do not see."
+        yield SetupItem(name, OPTIONAL, text, page, "Add")
         return
-    yield SetupItem(name, DONE, number_of(len(measurement.paths), "file"), place, "See them")
+    yield SetupItem(name, DONE, number_of(len(cases.paths), "file"), page, "See them")
     name = "Reference solution"
-    if measurement.caught is None:
+    if cases.caught is None:
         text = "The private cases are being checked by the reference."
-        yield SetupItem(name, OPTIONAL, text, place, "See them")
-    elif doubts := previews.find(settings, course_assignment, measurement):
+        yield SetupItem(name, OPTIONAL, text, page, "See them")
+    elif doubts := previews.find(settings, assignment, cases):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
-        yield SetupItem(name, OPTIONAL, text, place, "See which")
+        yield SetupItem(name, OPTIONAL, text, page, "See which")
     else:
         yield SetupItem(name, DONE, "The reference passes all private cases.")

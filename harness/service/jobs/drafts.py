@@ -14,32 +14,22 @@ from typing import NamedTuple
 
 from harness import file_system
 from harness.assignments.assignment import Assignment
-from harness.errors import UsageError
-from harness.reading import casefile
+from harness.errors import InvalidGradingStateError, UsageError
 from harness.service.courses import cases, own_files
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.jobs import candidates, private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.candidates import Candidate, DraftFindings
-from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job
+from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.work import canonical_json
 
 MOST_TESTS = 200
 LARGEST = 4 << 20  # bytes of all game records of a draft
-# Drafts of a former version have other names: they are not read.
-_GAMES, _FOUND, _KEPT = "games", "candidates.json", "choice.json"
-_PROGRESS = "progress.json"
+_GAMES, _TESTS, _PROGRESS = "games", "tests", "progress.json"
+_FOUND, _KEPT = "candidates.json", "choice.json"
 LONG = 300.0  # seconds after which a page says why it may take so long
-
-
-class DraftRequest(NamedTuple):
-    """Request for positions."""
-
-    tests: int  # at most
 
 
 class KeptCandidates(NamedTuple):
@@ -70,21 +60,22 @@ class DraftFolder:
         """``name``: the id of the draft."""
         self.folder = assignment_folder / "drafts" / name
 
-    def begin(self, request: DraftRequest, games: Iterable[bytes]) -> None:
-        """Write down what is wanted, and the game records that it is to be made of."""
+    def begin(self, tests: int, games: Iterable[bytes]) -> None:
+        """Write down how many tests are wanted at most, and the game records to make them of."""
         (self.folder / _GAMES).mkdir(mode=0o700, parents=True)
         for number, data in enumerate(games, 1):
             (self.folder / _GAMES / f"{number}.sgf").write_bytes(data)
-        self._write("wish.json", request)
+        (self.folder / _TESTS).write_text(str(tests))
 
     @property
     def games(self) -> list[str]:
         """The game records."""
         return [str(path) for path in sorted((self.folder / _GAMES).iterdir())]
 
-    def request(self) -> DraftRequest:
-        """Return what is wanted."""
-        return canonical_json.loads(DraftRequest, (self.folder / "wish.json").read_text())
+    @property
+    def tests(self) -> int:
+        """How many tests are wanted at most."""
+        return int((self.folder / _TESTS).read_text())
 
     def keep(self, findings: DraftFindings) -> None:
         """Write down what was found, and that what was chosen first is chosen."""
@@ -108,8 +99,7 @@ class DraftFolder:
 
     def require_findings(self) -> DraftFindings:
         """Return what was found; raises InvalidGradingStateError if there is nothing yet."""
-        found = self.load_findings()
-        if found is None:
+        if (found := self.load_findings()) is None:
             raise InvalidGradingStateError("no positions have been found yet")
         return found
 
@@ -136,20 +126,20 @@ def begin(
     act: AuditedTransaction,
     settings: Settings,
     assignment: CourseAssignment,
-    request: DraftRequest,
+    tests: int,
     games: Sequence[bytes],
 ) -> str:
-    """Let a worker find candidates; return the id of the draft.
+    """Let a worker find candidates for so many tests at most; return the id of the draft.
 
     Raises:
         UsageError: none can be found for the assignment, or so many nobody gets.
     """
-    if not 1 <= request.tests <= MOST_TESTS:
-        raise UsageError(f"tests: found {request.tests}, expected a number from 1 to {MOST_TESTS}")
+    if not 1 <= tests <= MOST_TESTS:
+        raise UsageError(f"tests: found {tests}, expected a number from 1 to {MOST_TESTS}")
     if why := why_not(own_files.assignment_of(settings, assignment)):
         raise UsageError(f"positions cannot be found: {why}")
     made = new_id()
-    DraftFolder(settings.assignment_folder(assignment.id), made).begin(request, games)
+    DraftFolder(settings.assignment_folder(assignment.id), made).begin(tests, games)
     queue.put(act.db, Job("", DRAFT, assignment.id, made, person=act.by))
     act.note("positions wanted", assignment.id, draft=made, games=len(games))
     return made
@@ -174,9 +164,9 @@ def draft(context: AssignmentContext, job: Job) -> None:
             assignment,
             specification,
             own.games,
-            own.request().tests,
+            own.tests,
             tuple(cases.read(cases.paths(context.settings, context.assigned))),
-            tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
+            tuple(cases.read(assignment.public_cases())),
             context.options.sandbox,
             own.tell_step,
             own.tell_program,

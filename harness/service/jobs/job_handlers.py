@@ -21,20 +21,21 @@ from harness.grading.exports.showing import feedback
 from harness.grading.grade import GradingOutcome
 from harness.grading.ingest.sources import receive
 from harness.grading.marks.marker import Marker
-from harness.grading.records import Attempt, ClassResult, Graded, StudentSubmissions, SubmittedFile
-from harness.records import RunResult
+from harness.grading.records import Attempt, Graded, StudentSubmissions, SubmittedFile
+from harness.reading import casefile
+from harness.records import RunResult, Step
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.report.views import Views
-from harness.service import machines, records
+from harness.service import machines, monitoring, records
 from harness.service.courses import engine_suites, gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
 from harness.service.jobs import drafts, previews, private_cases, result_files, tournaments
 from harness.service.jobs.assignment_context import AssignmentContext, TargetDeletedError
-from harness.service.jobs.live_results import BEGUN, LiveResultPublisher, ProgressRecorder
 from harness.service.storage import courses, lti, queue, uploads
-from harness.text import encode_without_surrogates, escape_controls
+from harness.text import encode_without_surrogates, escape_controls, one_line
 from harness.work import canonical_json
+from harness.work import records as work_records
 
 _OTHER_CHANGES = (
     "The changes are no longer those that this page showed. Read the new list, then change the"
@@ -48,6 +49,96 @@ class UnfinishedError(HarnessError):
 
 class OutdatedError(HarnessError):
     """Something that a job was planned with no longer exists."""
+
+
+# --- Progress of a running job in the queue, and live results for those who watch ---------------
+
+
+BEGUN = json.dumps({"word": "begun"})  # a check, once more
+_LONGEST_COMMAND = 60  # characters that are told of the test that runs
+
+
+class ProgressRecorder(GradingListener):
+    """Notes in the queue that a job gets on, and counts attempts."""
+
+    def __init__(self, context: AssignmentContext, job: records.Job) -> None:
+        self._context = context
+        self._job = job
+
+    def on_event(self, unit: work_records.WorkUnit, event: work_records.AttemptEvent) -> None:
+        """Take in what a worker says."""
+        match event:
+            case work_records.AttemptFinished(figures=figures, doubtful=doubtful, failed=failed):
+                seconds = figures.seconds
+                # One in doubt is run once more, and counts again.
+                outcome = "in doubt" if doubtful else "failed" if failed else "passed"
+            case work_records.HarnessFailed():
+                seconds, outcome = 0.0, "harness error"
+            case _:
+                return
+        with self._context.database.changing() as db:
+            queue.add_figure(db, monitoring.ATTEMPTS, seconds, outcome=outcome)
+            if isinstance(event, work_records.AttemptFinished):
+                queue.note_progress(db, self._job)
+
+
+class LiveResultPublisher(ProgressRecorder):
+    """Tells those who watch a page what was judged. Public case files only come here."""
+
+    def __init__(self, context: AssignmentContext, job: records.Job) -> None:
+        super().__init__(context, job)
+        self._now: dict[str, object] = {}  # the test that runs
+        self._shown: dict[str, object] = {}  # the one that is told of
+        self._number = 0  # of the word that tells of it
+        self._steps: dict[str, Sequence[Step]] = {}  # of case files, by their SHA-256
+
+    def on_event(self, unit: work_records.WorkUnit, event: work_records.AttemptEvent) -> None:
+        """Take in what a worker says."""
+        self._now = {}
+        told: dict[str, object]
+        match event:
+            case work_records.BuildFinished(build=build):
+                told = {"word": "built", "ok": build.ok}
+            case work_records.HarnessFailed():
+                told = {"word": "broke"}
+            case _:
+                told = {"word": "done", "failed": event.failed, "again": event.doubtful}
+        name = next((case.name for case in unit.cases if case.basis == event.basis), "")
+        self._say({"case": name, **told})
+        super().on_event(unit, event)
+
+    def on_progress(self, unit: work_records.WorkUnit, event: work_records.ProgressEvent) -> None:
+        """Take note of the test that runs now; files that end at once are not told of."""
+        case = next(case for case in unit.cases if case.basis == event.basis)
+        if case.sha256 not in self._steps:
+            content = self._context.ledger.content(case.sha256)
+            self._steps[case.sha256] = casefile.parse(content, case.name).steps
+        steps = self._steps[case.sha256]
+        judged = event.step if isinstance(event, work_records.CaseProgress) else -1
+        tests = [place for place, step in enumerate(steps) if step.is_test]
+        left = [place for place in tests if place > judged]
+        self._now = {}
+        if left:
+            self._now = {
+                "word": "running",
+                "case": case.name,
+                "test": len(tests) - len(left) + 1,
+                "of": len(tests),
+                "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
+            }
+
+    def on_time(self, under_way: Sequence[work_records.WorkUnit]) -> None:
+        """Tell which test runs now, unless that is known."""
+        if self._now and self._now != self._shown:
+            self._say(self._now)
+
+    def _say(self, word: dict[str, object]) -> None:
+        with self._context.database.changing() as db:
+            number = uploads.say(db, self._job.about, json.dumps(word), self._number)
+        self._shown, self._number = (word, number) if word["word"] == "running" else ({}, 0)
+
+
+# --- A submission is checked ---------------------------------------------------------------------
 
 
 def check(context: AssignmentContext, job: records.Job) -> None:
@@ -81,9 +172,6 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     """Write the result of the public tests, as its owner sees it: made once, read often.
 
     A person is to see where the harness failed: a page without these tests would look well.
-
-    Raises:
-        HarnessError: it failed in a case file.
     """
     assignment = context.options.assignment
     marker = Marker(assignment, context.ledger, plan.cases, plan.started)
@@ -127,22 +215,19 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
         return
     options = context.options_of(grading)
     with context.database.reading() as db:
-        entries = submissions.entries(db, context.store, context.assigned)
-    received = [
-        receive(one, options.assignment, context.store, context.overlay) for one in entries
-    ]
+        sent = submissions.entries(db, context.store, context.assigned)
+    received = [receive(one, options.assignment, context.store, context.overlay) for one in sent]
     named = None if options.public_only else options.private
     cases = attempt_plan.cases(options.assignment, named)
     if options.images:
         cases += attempt_plan.images(options.assignment, cases, context.ledger.seed)
     found = attempt_plan.plan_attempts(options, context.ledger, received, cases)
     with context.database.changing() as db:
-        used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
+        used = {"run": found.run, "edition": context.assigned.edition}
         uploads.GRADINGS.change(db, used, id=grading.id)
         for key in found.by_key():
-            queue.put(
-                db, records.Job("", records.GRADE, job.assignment, grading.id, key, due=job.due)
-            )
+            own = records.Job("", records.GRADE, job.assignment, grading.id, key, due=job.due)
+            queue.put(db, own)
 
 
 def run_one(context: AssignmentContext, job: records.Job) -> None:
@@ -192,12 +277,22 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
     concluded = grade.update_marks(options, context.ledger, plan)
     conclusion = grade.find_same_programs(options, concluded, context.store)
     written = _write(context, conclusion, grading)
-    marks = _list_marks(conclusion.result, grading.id)
+    result = conclusion.result
+    views = Views(result.assignment.specification, result.assignment.place)
+    marks = [
+        records.StudentMark(
+            grading.id,
+            one.submission.key,
+            canonical_json.dumps(one.marks),
+            canonical_json.dumps(feedback(one, result, views).marks),
+        )
+        for one in result.graded
+    ]
     # A second time there may be none, if a worker died after the first: they were made.
     kept = changes if options.accept else []
-    values: dict[str, object] = {
+    values = {
         "changes": json.dumps(_describe_changes(conclusion) or kept),
-        "accept": int(options.accept),
+        "accept": options.accept,
         "trouble": _OTHER_CHANGES if grading.accept and not options.accept else "",
     }
     with context.database.changing() as db:
@@ -207,13 +302,13 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
         uploads.RECEIVED_BY.remove(db, grading=grading.id)
         for mark in marks:
             uploads.MARKS.add(db, mark)
-        for one in conclusion.result.graded:
+        for one in result.graded:
             # Who gets a mark: the members of the group when the grading was planned.
             for who in one.submission.students:
                 got = records.MarkRecipient(grading.id, who.key, one.submission.key)
                 uploads.RECEIVED_BY.add(db, got)
-        values["concluded"] = uploads.next_moment(db, grading.assignment)
-        uploads.GRADINGS.change(db, values, id=grading.id)
+        now = uploads.next_moment(db, grading.assignment)
+        uploads.GRADINGS.change(db, {**values, "concluded": now}, id=grading.id)
         lti.put_scores(db, grading.assignment)  # of one that is released already
         if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
             queue.put_anew(db, records.Job("", records.EXPORT, grading.assignment, grading.id))
@@ -231,19 +326,6 @@ def _refuse_others(db: Connection, job: records.Job) -> None:
 
 def _describe_changes(conclusion: GradingOutcome) -> list[str]:
     return [f"{previews.names(change)}: {change}" for change in conclusion.changes]
-
-
-def _list_marks(result: ClassResult, grading: str) -> list[records.StudentMark]:
-    views = Views(result.assignment.specification, result.assignment.place)
-    return [
-        records.StudentMark(
-            grading,
-            one.submission.key,
-            canonical_json.dumps(one.marks),
-            canonical_json.dumps(feedback(one, result, views).marks),
-        )
-        for one in result.graded
-    ]
 
 
 def export(context: AssignmentContext, job: records.Job) -> None:
@@ -311,7 +393,8 @@ def run_engine(context: AssignmentContext, job: records.Job) -> None:
         if posted:
             engine_suites.conclude(act, run, posted, folder)
         else:
-            engine_suites.fail(act, run, escape_controls(trouble)[:_LONGEST])
+            told = escape_controls(trouble)[:_LONGEST]
+            courses.RUNS.change(act.db, {"trouble": told}, id=run.id)
 
 
 def _find_run(context: AssignmentContext, job: records.Job) -> records.SuiteRun | None:

@@ -7,22 +7,21 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness import file_system
-from harness.assignments.assignment import Assignment
-from harness.errors import UsageError
+from harness.errors import InvalidGradingStateError, UsageError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.marks.regrading import MarkChange
+from harness.service import records
 from harness.service.courses import gradings, own_files, point_weights
-from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.records import DONE, FAULT, MEASURE, PREVIEW, CourseAssignment, Grading, Job
+from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.service.storage.tables import new_id
+from harness.text import at_most
 from harness.work import canonical_json
 
 
@@ -42,14 +41,15 @@ class PreviewResult(NamedTuple):
 
 
 class Preview:
-    """The file of a preview."""
+    """The files of a preview."""
 
     def __init__(self, assignment_folder: Path, name: str) -> None:
         """``name``: the id of the preview."""
-        self._worth = assignment_folder / "previews" / f"{name}.worth.json"
-        self._found = assignment_folder / "previews" / f"{name}.json"
-        self._before = assignment_folder / "previews" / f"{name}.before.json"
-        self._grading = assignment_folder / "previews" / f"{name}.grading"
+        folder = assignment_folder / "previews"
+        self._worth = folder / f"{name}.worth.json"
+        self._found = folder / f"{name}.json"
+        self._before = folder / f"{name}.before.json"
+        self._grading = folder / f"{name}.grading"
 
     def begin(self, weights: PointWeights, before: str) -> None:
         """Write down what is asked about, as :func:`point_weights.read` gives it.
@@ -57,18 +57,18 @@ class Preview:
         ``before``: what is in force, as :func:`describe_in_force` says it.
         """
         self._worth.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._worth.write_text(str(weights))
+        self._worth.write_text(json.dumps(weights._asdict()))
         self._before.write_text(before)
 
     @property
     def before(self) -> str:
-        """State in force when it was begun, or "" if a former version began it."""
-        return self._before.read_text() if self._before.exists() else ""
+        """State in force when it was begun."""
+        return self._before.read_text()
 
     @property
     def worth_before(self) -> PointWeights | None:
-        """The points and weights that were in force when it was set; None before, or unknown."""
-        return PointWeights(*json.loads(self.before)) if self.grading and self.before else None
+        """The points and weights that were in force when it was set; None before."""
+        return PointWeights(*json.loads(self.before)) if self.grading else None
 
     @property
     def grading(self) -> str:
@@ -82,7 +82,7 @@ class Preview:
     @property
     def weights(self) -> PointWeights:
         """The points and weights that are asked about."""
-        return point_weights.parse_weights(self._worth.read_text())
+        return PointWeights(**json.loads(self._worth.read_text()))
 
     def write(self, result: PreviewResult) -> None:
         """Write down what would change."""
@@ -104,15 +104,8 @@ def parts(
     """
     own = own_files.assignment_of(settings, assignment)
     weights = point_weights.load_weights(assignment) if then is None else then
-    return _list_weighed_parts(settings, assignment, point_weights.apply_weights(own, weights))
-
-
-def _list_weighed_parts(
-    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment
-) -> list[WeighedPart]:
-    return point_weights.list_weighed_parts(
-        assignment, private_folder(settings.assignment_folder(course_assignment.id))
-    )
+    private = settings.private_folder(assignment.id)
+    return point_weights.list_weighed_parts(point_weights.apply_weights(own, weights), private)
 
 
 def still_left_out(settings: Settings, assignment: CourseAssignment) -> list[WeighedTest]:
@@ -134,21 +127,17 @@ def would_be_left_out(
 
 
 def ask(
-    act: AuditedTransaction,
-    settings: Settings,
-    assignment: CourseAssignment,
-    weights: PointWeights,
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, new: PointWeights
 ) -> str:
     """Let a worker find out which marks would change; return the id of the preview.
 
-    Raises:
-        UsageError: as :func:`point_weights.read`.
+    Raises as :func:`point_weights.read`.
     """
-    own, made = own_files.assignment_of(settings, assignment), new_id()
-    asked = point_weights.read(own, parts(settings, assignment), weights)
+    own, made = own_files.assignment_of(settings, assignment), records.new_id()
+    asked = point_weights.read(own, parts(settings, assignment), new)
     before = describe_in_force(settings, assignment)
     Preview(settings.assignment_folder(assignment.id), made).begin(asked, before)
-    queue.put(act.db, Job("", PREVIEW, assignment.id, made, person=act.by))
+    queue.put(act.db, Job("", records.PREVIEW, assignment.id, made, person=act.by))
     return made
 
 
@@ -166,17 +155,16 @@ def put_in_force(
         UsageError: the parts or tests are others by now.
     """
     if preview.read() is None:
-        raise gradings.InvalidGradingStateError("the changes are not known yet")
-    courses.lock(act.db, assignment.id)  # it may be set twice at once
+        raise InvalidGradingStateError("the changes are not known yet")
+    assignment = courses.lock(act.db, assignment.id) or assignment  # it may be set twice at once
     if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
-    assignment = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
     if why := explain_stale(settings, assignment, preview):
-        raise gradings.InvalidGradingStateError(why)
+        raise InvalidGradingStateError(why)
     own = own_files.assignment_of(settings, assignment)
-    now = point_weights.read(own, _list_weighed_parts(settings, assignment, own), preview.weights)
+    now = point_weights.read(own, parts(settings, assignment, PointWeights()), preview.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
-    courses.ASSIGNMENTS.change(act.db, dict(values), id=assignment.id)
+    courses.ASSIGNMENTS.change(act.db, values, id=assignment.id)
     act.note("points set", assignment.id, **now._asdict())
     own_files.require_set_up(settings, assignment)
     made = gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))
@@ -259,15 +247,13 @@ def find(
     if wrong and weights.weights:
         tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
         left_out = {test.name for test in tests} - {test.name for test in tests if test.weight}
-    told = []
-    for name, test in wrong:
-        if f"{name}:{test.id}" not in left_out:
-            number = f", test {test.id}" if test.id >= 0 else ""
-            told.append(
-                f"{name}{number}, line {test.line} ({test.command}): the file expects"
-                f" {test.expected}, but the reference answers {test.answer}."
-            )
-    return told
+    return [
+        f"{name}{f', test {test.id}' if test.id >= 0 else ''}, line {test.line}"
+        f" ({test.command}): the file expects {test.expected}, but the reference answers"
+        f" {test.answer}."
+        for name, test in wrong
+        if f"{name}:{test.id}" not in left_out
+    ]
 
 
 def find_now(settings: Settings, assignment: CourseAssignment) -> list[str]:
@@ -280,8 +266,8 @@ def explain_unchecked(database: Database, measurement: private_cases.MeasuredCas
     if measurement.caught or not measurement.paths:
         return ""
     with database.reading() as db:
-        job = queue.JOBS.find(db, kind=MEASURE, about=measurement.about)
-    if job and job.state == FAULT:
+        job = queue.JOBS.find(db, kind=records.MEASURE, about=measurement.about)
+    if job and job.state == records.FAULT:
         return (
             f"the private tests could not be checked ({job.fault.rstrip('.')}): add one of them"
             " again to try once more"
@@ -306,14 +292,13 @@ def require_none(
     measured = private_cases.load_measured(settings, assignment)
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
-            private_cases.let_measure(act, settings, assignment, (DONE,))
-        raise gradings.InvalidGradingStateError(f"{why}, or {how}")
-    if not (found := find(settings, assignment, measured, then)):
-        return
-    more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
-    raise gradings.InvalidGradingStateError(
-        f"some private tests may be wrong: correct them, or {how}. {' '.join(found[:_TOLD])}{more}"
-    )
+            private_cases.let_measure(act, settings, assignment, (records.DONE,))
+        raise InvalidGradingStateError(f"{why}, or {how}")
+    if found := find(settings, assignment, measured, then):
+        told = " ".join(at_most(found, _TOLD, "And {} more."))
+        raise InvalidGradingStateError(
+            f"some private tests may be wrong: correct them, or {how}. {told}"
+        )
 
 
 def require_gradable(
@@ -360,10 +345,7 @@ def require_settable(
 ) -> None:
     """See before the points of a preview are set as :func:`require_none` does before a grading.
 
-    ``how``: as there; empty if that is wanted.
-
-    Raises:
-        InvalidGradingStateError: as there.
+    ``how``, and what it raises: as there; ``how`` is empty if that is wanted.
     """
     if how and not (preview.grading or _is_public_only(database, assignment)):
         require_none(database, settings, assignment, how, preview.weights)

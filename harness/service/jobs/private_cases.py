@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 from harness import file_system
@@ -32,6 +31,16 @@ from oracle.command_properties import PropertyTable
 from oracle.mistakes import Breakdown
 
 
+class WrongTest(NamedTuple):
+    """A test that the reference fails."""
+
+    line: int
+    id: int  # -1: none
+    command: str
+    expected: str  # in words
+    answer: str  # of the reference, in words
+
+
 class CaseFileCatch(NamedTuple):
     """Catch of one case file."""
 
@@ -39,7 +48,7 @@ class CaseFileCatch(NamedTuple):
     tests: int
     caught: int  # mistakes
     wrong: tuple[int, ...]  # lines of tests that the reference engine fails
-    answers: "tuple[WrongTest, ...]" = ()  # the same tests; none: a former version measured them
+    answers: tuple[WrongTest, ...] = ()  # the same tests
 
 
 class CaughtMistakes(NamedTuple):
@@ -65,7 +74,7 @@ class NewCase(NamedTuple):
 
     name: str
     data: bytes
-    files: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
+    files: Mapping[str, bytes] = {}  # files that its commands name
 
 
 def add(
@@ -84,8 +93,8 @@ def add(
             f"{name} is in the upload of the assignment: choose another name, or change it with a"
             " newer upload"
         )
-    called = cases.put(settings.assignment_folder(assignment.id), *new)
-    act.note("private case file added", assignment.id, name=called)
+    cases.put(settings.private_folder(assignment.id), *new)
+    act.note("private case file added", assignment.id, name=name)
     let_measure(act, settings, assignment)
 
 
@@ -98,7 +107,7 @@ def remove(
         UsageError: no such case file has that name.
     """
     courses.lock(act.db, assignment.id)
-    cases.remove(settings.assignment_folder(assignment.id), name)
+    cases.require(settings.private_folder(assignment.id), name).unlink()
     act.note("private case file removed", assignment.id, name=name)
     let_measure(act, settings, assignment)
 
@@ -106,7 +115,7 @@ def remove(
 def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
     """Return the first part that needs private case files if there are none, or ""."""
     own = own_files.assignment_of(settings, assignment)
-    if own.private_cases() or cases.added(settings.assignment_folder(assignment.id)):
+    if own.private_cases() or cases.added(settings.private_folder(assignment.id)):
         return ""
     parts = point_weights.apply_weights(own, point_weights.load_weights(assignment)).marks
     return next((one.name for one in parts if one.judged_by == PRIVATE and one.points), "")
@@ -132,7 +141,6 @@ def let_measure(
 
 def measure(context: AssignmentContext, job: Job) -> None:
     """Measure the private case files, if they still are those that the job is about."""
-    made = context.folder
     paths = cases.paths(context.settings, context.assigned)
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
@@ -144,19 +152,18 @@ def measure(context: AssignmentContext, job: Job) -> None:
             for one, case in zip(found.files, files, strict=True)
         )
         found = found._replace(files=tuple(told))
-    path = place(made, job.about)
+    path = _place(context.folder, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     file_system.write_whole(path, canonical_json.dumps(found))
 
 
-def place(assignment_folder: Path, subject: str) -> Path:
-    """Return where the result of a job about ``subject`` is."""
+def _place(assignment_folder: Path, subject: str) -> Path:
     return assignment_folder / "strength" / f"{subject}.json"
 
 
 def load_result(assignment_folder: Path, subject: str) -> CaughtMistakes | None:
     """Return the result of a job about ``subject``, or None before it has one."""
-    path = place(assignment_folder, subject)
+    path = _place(assignment_folder, subject)
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 
 
@@ -215,16 +222,6 @@ def _of(case: CaseFile, result: strength.Strength | None) -> CaseFileCatch:
 
 
 _LONGEST = 200  # characters of an answer
-
-
-class WrongTest(NamedTuple):
-    """A test that the reference fails."""
-
-    line: int
-    id: int  # -1: none
-    command: str
-    expected: str  # in words
-    answer: str  # of the reference, in words
 
 
 def list_wrong_tests(

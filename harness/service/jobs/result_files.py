@@ -1,4 +1,4 @@
-"""The files of checks and gradings: their pages and folders, results for programs, evidence."""
+"""Files of checks and gradings: folders, pages, results for programs, places of evidence."""
 
 import fcntl
 from collections.abc import Iterator
@@ -63,18 +63,14 @@ class CheckOutcome(NamedTuple):
     cases: tuple[CaseOutcome, ...]
 
 
-def case_result_of(attempt: Attempt) -> CaseOutcome:
-    """Return the result of one case file."""
+def _find_case_outcome(attempt: Attempt) -> CaseOutcome:
     name = Path(attempt.case).name
-    if attempt.fault:
-        return CaseOutcome(name, FAULT, 0, 0)
-    if attempt.result is None:  # there was no program to be run
-        return CaseOutcome(name, FAILED, 0, 0)
+    if attempt.fault or attempt.result is None:  # None: there was no program to be run
+        return CaseOutcome(name, FAULT if attempt.fault else FAILED, 0, 0)
     counts = tally(attempt.result)
-    is_wrong = bool(attempt.result.failures) or (
-        counts.failed + counts.not_run + counts.not_judged > 0
-    )
-    return CaseOutcome(name, FAILED if is_wrong else PASSED, counts.tests, counts.passes)
+    not_passed = counts.failed + counts.not_run + counts.not_judged
+    is_right = not attempt.result.failures and not not_passed
+    return CaseOutcome(name, PASSED if is_right else FAILED, counts.tests, counts.passes)
 
 
 def write_check_result(path: Path, graded: Graded) -> None:
@@ -84,7 +80,7 @@ def write_check_result(path: Path, graded: Graded) -> None:
         submission.refused,
         submission.faults,
         build.ok if build else None,
-        tuple(case_result_of(one) for one in graded.attempts),
+        tuple(map(_find_case_outcome, graded.attempts)),
     )
     file_system.write_whole(path.with_suffix(".json"), canonical_json.dumps(found))
 
@@ -107,29 +103,18 @@ class EvidencePlace(NamedTuple):
     found: CaseOutcome
 
 
-class SubmissionEvidence(NamedTuple):
-    """The evidence about a submission."""
-
-    key: str
-    places: tuple[EvidencePlace, ...]
-
-
-class _Evidence(NamedTuple):
-    submissions: tuple[SubmissionEvidence, ...]
+_Evidence = tuple[tuple[str, tuple[EvidencePlace, ...]], ...]  # with the keys of submissions
 
 
 def write_evidence_places(result: ClassResult, folder: Path) -> None:
     """Write where the evidence is, beside the folder of a grading."""
-    submissions = []
+    every = []
     for graded in result.graded:
-        places = []
-        for attempt in graded.attempts:
-            if attempt.kind != IMAGE:
-                anchor = parts.file_anchor(graded, attempt.kind, attempt.case)
-                address = parts.evidence_address(graded, anchor)
-                places.append(EvidencePlace(address, case_result_of(attempt)))
-        submissions.append(SubmissionEvidence(graded.submission.key, tuple(places)))
-    every = _Evidence(tuple(submissions))
+        own = [attempt for attempt in graded.attempts if attempt.kind != IMAGE]
+        anchors = (parts.file_anchor(graded, one.kind, one.case) for one in own)
+        addresses = (parts.evidence_address(graded, anchor) for anchor in anchors)
+        places = map(EvidencePlace, addresses, map(_find_case_outcome, own))
+        every.append((graded.submission.key, tuple(places)))
     file_system.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
 
 
@@ -139,9 +124,9 @@ def path_of_evidence_places(folder: Path) -> Path:
 
 
 def read_evidence_places(folder: Path, key: str) -> tuple[EvidencePlace, ...]:
-    """Return the evidence about a submission; none if a former version made the grading."""
+    """Return the evidence about a submission; none before it is written."""
     try:
         every = canonical_json.loads(_Evidence, path_of_evidence_places(folder).read_text("ascii"))
     except FileNotFoundError:
         return ()
-    return next((one.places for one in every.submissions if one.key == key), ())
+    return next((places for name, places in every if name == key), ())

@@ -5,7 +5,6 @@ computed mark and these points, up to what can be reached, as a mark that was gi
 """
 
 import csv
-import json
 import multiprocessing
 import os
 from collections.abc import Sequence
@@ -14,7 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness import file_system
-from harness.errors import HarnessError, UsageError
+from harness.assignments.assignment import Assignment
+from harness.errors import HarnessError, InvalidGradingStateError, UsageError
 from harness.grading import grade, tournament
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import GradingContext
@@ -31,10 +31,6 @@ from harness.signals import ending_on_signals
 from harness.work import canonical_json
 from harness.work.machine import die_with_parent
 from harness.work.records import WorkUnit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.assignments.assignment import Assignment
 
 _OPTIONS = "options.json"
 _REASON = "Tournament: "  # so begin the reasons of marks that were given here
@@ -53,7 +49,7 @@ def has_pages(folder: Path) -> bool:
     return (folder / INDEX).is_file()
 
 
-def can_play(assignment: "Assignment") -> bool:
+def can_play(assignment: Assignment) -> bool:
     """Whether submissions of an assignment play games that can be refereed."""
     try:
         tournament.rules_of(assignment)
@@ -91,19 +87,17 @@ def begin(
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
     folder = folder_in(settings, grading)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    chosen = {"points": str(worth), "format": format_}
-    file_system.write_whole(folder / _OPTIONS, json.dumps(chosen))
+    options = tournament.TournamentOptions(format_, points=worth)
+    file_system.write_whole(folder / _OPTIONS, canonical_json.dumps(options))
 
 
 def load_choice(folder: Path) -> tournament.TournamentOptions:
     """Return what the teacher chose last; the usual if nothing was chosen."""
     try:
-        chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
+        text = (folder / _OPTIONS).read_text(encoding="utf-8")
     except FileNotFoundError:
         return tournament.TournamentOptions()
-    return tournament.TournamentOptions(
-        chosen.get("format", SWISS), points=Fraction(chosen["points"])
-    )
+    return canonical_json.loads(tournament.TournamentOptions, text)
 
 
 def load_table(folder: Path) -> list[dict[str, str]]:
@@ -124,9 +118,8 @@ def count_points(
         UsageError: no rank is worth anything, nothing was played, or a later grading has marks.
     """
     if gradings.find_later(act.db, grading):
-        raise gradings.InvalidGradingStateError("a later grading has marks: play with those")
-    table = [row for row in load_table(folder) if row.get("points")]
-    if not table:
+        raise InvalidGradingStateError("a later grading has marks: play with those")
+    if not (table := [row for row in load_table(folder) if row.get("points")]):
         raise UsageError("points: let the submissions play first, for more points than 0")
     own, stays = uploads.overrides(act.db, assignment.id), []
     marks = {one.key: one for one in uploads.MARKS.all(act.db, grading=grading.id)}
@@ -160,14 +153,14 @@ def hold(context: AssignmentContext, job: Job) -> None:
     grading = context.find_grading(job)
     plan = attempt_plan.load_last_plan(context.ledger, grading.run)
     folder = folder_in(context.settings, grading)
-    means = grade.grading_context(context.options_of(grading), plan)
+    shared = grade.grading_context(context.options_of(grading), plan)
     units = [
         unit._replace(cases=())  # no case file is needed to play
-        for unit in grade.units(means, plan, context.store)
+        for unit in grade.units(shared, plan, context.store)
     ]
     spawn = multiprocessing.get_context("spawn")
     told, tell = spawn.Pipe(duplex=False)
-    given = os.getpid(), tell, means, plan.submissions, units, load_choice(folder), folder
+    given = os.getpid(), tell, shared, plan.submissions, units, load_choice(folder), folder
     child = spawn.Process(target=_hold, args=given)
     with context.concurrency.together():
         child.start()

@@ -39,9 +39,7 @@ class Worker:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._concurrency: Concurrency = (
-            OnOtherMachines() if settings.scheduler else SharedMachine(settings.locks)
-        )
+        self._concurrency = OtherWorkers() if settings.scheduler else SharedMachine(settings.locks)
 
     def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
         """Do jobs until it is over, or a signal ends what is under way: that goes back."""
@@ -186,20 +184,16 @@ def beating(database: Database, job: Job) -> contextlib.AbstractContextManager[N
 # --- How workers share ledgers and the machine: each takes the attempts that nobody has ----------
 
 
-class SharedMachine(Machine):
-    """The company of the other workers; ``folder``: one on this machine, alike for all."""
+class OtherWorkers(Concurrency):
+    """Sharing of ledgers; for engines on other machines, which share themselves."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         """Lease what nobody has."""
         return ledger.lease_free(bases, len(bases))
 
 
-class OnOtherMachines(Concurrency):
-    """The company of workers whose engines run on other machines: those see to it themselves."""
-
-    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
-        """Lease what nobody has."""
-        return ledger.lease_free(bases, len(bases))
+class SharedMachine(Machine, OtherWorkers):
+    """Sharing of ledgers and this machine; ``folder``: one on it, alike for all workers."""
 
 
 # --- Why a job failed, in words that help a teacher; the operator has the details in the log -----

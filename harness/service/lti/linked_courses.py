@@ -31,7 +31,6 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, lti, outgoing, people, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.service.storage.tables import new_id
 from harness.work import canonical_json
 
 _DAY = 86400.0  # seconds between two readings
@@ -68,7 +67,15 @@ def link_course(
     courses.lock_course(act.db, course)
     if find_link(act.db, platform, launch):
         raise UsageError("this course is linked by now: open it again")
-    own = (new_id(), platform.id, launch.deployment, launch.context, course, person, launch.title)
+    own = (
+        records.new_id(),
+        platform.id,
+        launch.deployment,
+        launch.context,
+        course,
+        person,
+        launch.title,
+    )
     made = lti.LINKS.add(act.db, CourseLink(*own))
     act.note("course linked", course, platform=platform.id, context=launch.context)
     if code is None:

@@ -22,11 +22,10 @@ from harness import file_system
 from harness.errors import UsageError
 from harness.network import is_this_machine, origin_of
 from harness.service.people import accounts
-from harness.service.records import CourseLink, LaunchSecret, Platform
+from harness.service.records import CourseLink, LaunchSecret, Platform, new_id
 from harness.service.settings import Settings
 from harness.service.storage import lti
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.tables import new_id
 from harness.text import one_line
 
 ALGORITHMS = ("RS256", "ES256")

@@ -20,7 +20,7 @@ from harness.service.courses.making import moment
 from harness.service.jobs import result_files
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
-from harness.service.storage import copies, courses, data_folder, pruning, queue, uploads
+from harness.service.storage import courses, data_folder, database, pruning, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 
@@ -65,12 +65,12 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, target, ignore_errors=True)
         if isinstance(place, ServerPlace):
-            copies.dump(place, target / _DUMP)
+            database.dump(place, target / _DUMP)
         else:
-            with copies.still(place.path):  # jobs under way may continue, none begins or ends
-                copies.copy_file(place.path, target / place.path.name)
+            with database.still(place.path):  # jobs under way may continue, none begins or ends
+                database.copy_file(place.path, target / place.path.name)
                 for path in sorted((data / "assignments").glob("*/ledger.sqlite")):
-                    copies.copy_file(path, target / path.relative_to(data))
+                    database.copy_file(path, target / path.relative_to(data))
         for name in _COPIED:
             _copy_folder(data / name, target / name)
         for assignment in sorted((data / "assignments").glob("*")):
@@ -87,7 +87,7 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
         made = {"format": _FORMAT, "at": time.time(), "server": isinstance(place, ServerPlace)}
         told = json.dumps({**made, "files": files}, indent=1)
         (target / _LIST).write_text(told, encoding="utf-8")
-        ledgers = copies.list_ledgers(settings)
+        ledgers = database.list_ledgers(settings)
         keyless = tuple(one.describe() for one in ledgers if one.key_is_missing)
         undo.pop_all()
     size = sum((target / name).stat().st_size for name in files)
@@ -144,8 +144,8 @@ def restore(source: Path, settings: Settings) -> BackupSummary:
     with contextlib.ExitStack() as undo:
         undo.callback(shutil.rmtree, settings.data, ignore_errors=True)
         if isinstance(place, ServerPlace):
-            copies.load(place, source / _DUMP)
-            undo.callback(copies.unload, place)
+            database.load(place, source / _DUMP)
+            undo.callback(database.unload, place)
         for name in files:
             copy = settings.data / name
             try:
@@ -157,7 +157,7 @@ def restore(source: Path, settings: Settings) -> BackupSummary:
                 raise OSError(error.errno, error.strerror, str(copy)) from None
         keyless = verify(settings)
         # They were copied a little later than the tables.
-        with closing(Database(settings)) as database, database.changing() as db:
+        with closing(Database(settings)) as made, made.changing() as db:
             for assigned in courses.ASSIGNMENTS.all(db, "id"):
                 if grading := uploads.in_force(db, assigned.id):
                     queue.put_anew(db, Job("", EXPORT, assigned.id, grading.id))
@@ -195,11 +195,11 @@ def verify(settings: Settings) -> tuple[str, ...]:
     Raises:
         LedgerError: a row was changed, added or removed.
     """
-    with closing(Database(settings)) as database, database.reading() as db:
-        wrong = database.log.tampering(db)
+    with closing(Database(settings)) as made, made.reading() as db:
+        wrong = made.log.tampering(db)
     if wrong:
         raise LedgerError(f"the audit log was edited: {wrong[0]}")
-    ledgers = copies.list_ledgers(settings)
+    ledgers = database.list_ledgers(settings)
     for one in ledgers:
         if not one.key_is_missing:
             with closing(Ledger(one.place)) as ledger:

@@ -219,7 +219,7 @@ def show_cases(context: Context) -> Response:
         context,
         "private.html",
         files=[(path.name, told.get(path.name)) for path in measured.paths],
-        added=[path.name for path in cases.added(context.folder)],
+        added=[path.name for path in cases.added(settings.private_folder(assigned.id))],
         found=found,
         longest=private_cases.LONGEST,
         doubts=previews.find(settings, assigned, measured),
@@ -258,7 +258,7 @@ def remove(context: Context) -> Response:
     """Remove a case file, once it was said that this is wanted."""
     name = context.field("name")
     if not forms.is_sure(context):
-        cases.require(context.folder, name)
+        cases.require(context.settings.private_folder(context.assigned.id), name)
         return forms.ask_again(context, "remove case file", _address(context), name)
     with context.acting() as act:
         private_cases.remove(act, context.settings, context.assigned, name)
@@ -279,8 +279,7 @@ def begin_draft(context: Context) -> Response:
             raise UsageError(f"the game records are larger than {drafts.LARGEST:,} bytes together")
         games += [data] if data else []
     with context.acting() as act:
-        request = drafts.DraftRequest(count)
-        made = drafts.begin(act, context.settings, context.assigned, request, games)
+        made = drafts.begin(act, context.settings, context.assigned, count, games)
     return RedirectResponse(_address(context, "drafts", made), 303)
 
 

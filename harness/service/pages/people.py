@@ -73,7 +73,7 @@ def _keep_cookie(
 @ROUTES.at("POST", "/leave", SIGNED_IN)
 def leave(context: Context) -> Response:
     with context.service.database.changing() as db:
-        people.end_session(db, accounts.digest_of(context.session))
+        people.SESSIONS.remove(db, digest=accounts.digest_of(context.session))
     answer = RedirectResponse("/sign-in", 303)
     answer.delete_cookie(access.COOKIE)
     return answer

@@ -97,9 +97,8 @@ def post(context: Context) -> Response:
         else:
             most, wanted = service.settings.largest, run_documents.WANTED
             kept = submissions.keep(service.store, found.path, found.name, most, wanted)
-            archive = engine_suites.RunArchive(kept.name, kept.sha256, revision)
             with context.acting() as act:
-                made = engine_suites.post_engine(act, suite, archive, folder)
+                made = engine_suites.post_engine(act, suite, kept, revision, folder)
     return RedirectResponse(f"{context.suite_page}/runs/{made.id}", 303)
 
 

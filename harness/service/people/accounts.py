@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Person, Token
-from harness.service.storage import courses, people, tables
+from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Link, Person, Token, new_id
+from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.text import one_line
 
@@ -75,7 +75,7 @@ def add_person(
     act: AuditedTransaction, name: str, email: str = "", *, is_admin: bool = False
 ) -> Person:
     """Make somebody known."""
-    person = Person(tables.new_id(), name, email, is_admin, time.time())
+    person = Person(new_id(), name, email, is_admin, time.time())
     people.PEOPLE.add(act.db, person)
     act.note("person added", person.id, name=name, admin=is_admin)
     return person
@@ -92,7 +92,7 @@ def check_address(text: str) -> str:
 def make_link(act: AuditedTransaction, person: str, lifetime: float, *, once: bool) -> Secret:
     """Return a new secret by which somebody signs in; ``lifetime``: seconds."""
     secret = new_secret()
-    people.add_link(act.db, secret.digest, person, time.time() + lifetime, once=once)
+    people.LINKS.add(act.db, Link(secret.digest, person, once, time.time() + lifetime))
     act.note("link made", person, once=once)
     return secret
 
@@ -149,7 +149,7 @@ def make_token(
     if scope not in SCOPES:
         raise UsageError(f"scope: found {scope!r}, expected one of {', '.join(SCOPES)}")
     secret, now = new_secret(PREFIX), time.time()
-    made = Token(tables.new_id(), person, name, scope, now, now + days * _DAY)
+    made = Token(new_id(), person, name, scope, now, now + days * _DAY)
     people.add_token(act.db, made, secret.digest)
     act.note("token made", made.id, name=name, scope=scope)
     return made, secret

@@ -27,12 +27,11 @@ from harness.errors import HarnessError, UsageError
 from harness.network import is_this_machine
 from harness.service import monitoring, records
 from harness.service.people import accounts
-from harness.service.records import Letter, Member, Person
+from harness.service.records import Letter, Member, Person, new_id
 from harness.service.settings import Settings
 from harness.service.storage import courses, outgoing, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.service.storage.tables import new_id
 from harness.text import one_line
 
 _POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line
@@ -156,7 +155,7 @@ def _deliver(settings: Settings, database: Database, letter: Letter) -> dict[str
         with database.changing() as db:
             for person, secret in made:
                 if ended != records.SENT:
-                    people.remove_link(db, secret.digest)
+                    people.LINKS.remove(db, digest=secret.digest)
                 elif letter.kind == records.ROSTER:
                     people.revoke_links(db, person.id, but=secret.digest)
     if ended == records.WAITING and time.time() - letter.made > _PATIENCE:

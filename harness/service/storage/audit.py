@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from harness.errors import LedgerError
 from harness.grading.ledger.chains import START, Digest, Head, Seal
-from harness.service.local_times import describe_logged_date
+from harness.service.local_times import describe_date
 from harness.service.records import AuditEntry
 from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END
@@ -54,9 +54,7 @@ class AuditLog:
         """Begin it, empty."""
         db.execute(AUDIT_END.insert(), {"one": 1, **self._seal_head(_NAME, Head())})
 
-    def note(
-        self, db: Connection, person: str, what: str, about: str = "", **details: object
-    ) -> None:
+    def note(self, db: Connection, by: str, what: str, about: str = "", **details: object) -> None:
         """Add a line, in the transaction of what it tells of.
 
         Raises:
@@ -65,7 +63,7 @@ class AuditLog:
         end = self._head(db, hold=True)
         told = json.dumps(details, sort_keys=True, ensure_ascii=False) if details else ""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        row = AuditEntry(end.length + 1, now, person, what, about, told)
+        row = AuditEntry(end.length + 1, now, by, what, about, told)
         digest = self._seal.of_row(_NAME, row.link, row[1:], end.digest)
         db.execute(AUDIT.insert(), {**row._asdict(), "signature": str(digest)})
         sealed = self._seal_head(_NAME, Head(row.link, digest.chained))
@@ -129,9 +127,6 @@ class AuditLog:
 # --- The audit log as people read it: with the names of who did something, or about one thing ----
 
 
-_SERVICE = "the service"
-_DATES = ("opens", "deadline", "closes")  # details that are a teacher's dates
-_PEOPLE = ("author",)  # details that are ids of people
 # What a page about one student need not repeat, and what nobody reads.
 _LEFT_OUT = ("key", "students", "sha256", "comment")
 
@@ -198,7 +193,7 @@ def check(db: Connection, log: AuditLog) -> list[str]:
 
 
 def _names(db: Connection) -> dict[str, str]:
-    return {"": _SERVICE, **{one.id: one.name for one in people.PEOPLE.all(db)}}
+    return {"": "the service", **{one.id: one.name for one in people.PEOPLE.all(db)}}
 
 
 def _line(entry: AuditEntry, names: dict[str, str], left_out: Sequence[str] = ()) -> HistoryLine:
@@ -209,11 +204,11 @@ def _line(entry: AuditEntry, names: dict[str, str], left_out: Sequence[str] = ()
 
 
 def _say(value: object, key: str, names: dict[str, str]) -> str:
-    if key in _PEOPLE and isinstance(value, str):
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if key == "author":
         return names.get(value, value)
-    if key in _DATES and isinstance(value, str):
-        return describe_logged_date(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return describe_date(value) if key == "deadline" else value
 
 
 def _details(entry: AuditEntry) -> dict[str, Any]:

@@ -20,26 +20,25 @@ _submits_as = func.coalesce(func.nullif(tables.MEMBER.c.team, ""), tables.MEMBER
 def of_person(db: Connection, person: str) -> list[tuple[records.Course, records.Member]]:
     """Return the courses that somebody is in, and as what."""
     found = MEMBERS.all(db, person=person, role=[*records.ROLES])
-    pairs = [(COURSES.find(db, id=one.course), one) for one in found]
-    known = [(course, member) for course, member in pairs if course]
-    return sorted(known, key=lambda pair: (pair[0].title, pair[0].id))
+    pairs = [(course, one) for one in found if (course := COURSES.find(db, id=one.course))]
+    return sorted(pairs, key=lambda pair: (pair[0].title, pair[0].id))
 
 
-def lock(db: Connection, assignment: str) -> None:
-    """Keep all other transactions with this lock waiting until the end of this one.
+def lock(db: Connection, assignment: str) -> records.CourseAssignment | None:
+    """Return an assignment, or None; other transactions that lock it wait until this one ends.
 
     It comes before anything that is written, the audit log above all: else two transactions may
     wait for each other, and the server ends one of them.
     """
-    db.execute(tables.ASSIGNED.select().filter_by(id=assignment).with_for_update())
+    return ASSIGNMENTS.first(db, ASSIGNMENTS.query.filter_by(id=assignment).with_for_update())
 
 
-def lock_course(db: Connection, course: str) -> None:
-    """Keep all other transactions with this lock waiting until the end of this one.
+def lock_course(db: Connection, course: str) -> records.Course | None:
+    """Return a course, or None; other transactions that lock it wait until this one ends.
 
     Those that add members, and so only refer to the course, do not wait.
     """
-    db.execute(tables.COURSE.select().filter_by(id=course).with_for_update(key_share=True))
+    return COURSES.first(db, COURSES.query.filter_by(id=course).with_for_update(key_share=True))
 
 
 def students(db: Connection, course: str, role: str = records.STUDENT) -> list[records.Member]:

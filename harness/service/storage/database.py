@@ -1,18 +1,21 @@
-"""The service's database: a file, or a schema on a PostgreSQL server; one pool for each process.
+"""The service's database: a file, or schemas on a PostgreSQL server; used, probed and copied.
 
-Several processes use it at once. On SQLite a log is written ahead, so that readers of pages do
-not wait for workers that write; ``synchronous = FULL``: what a student has a receipt for is there
-after a power cut.
+Several processes use it at once, each with a pool. On SQLite a log is written ahead, so that
+readers of pages do not wait for workers that write; ``synchronous = FULL``: what a student has a
+receipt for is there after a power cut.
 """
 
 import contextlib
+import os
+import shutil
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspect, select, text
 from sqlalchemy.exc import DBAPIError, DisconnectionError
@@ -21,7 +24,7 @@ from sqlalchemy.pool import QueuePool
 from harness.errors import ServerError, UsageError
 from harness.grading.ledger import chains, ledger_server
 from harness.grading.ledger.places import LedgerFile, ServerPlace
-from harness.service.settings import Settings, own_schema, schema_of
+from harness.service.settings import OWN_SCHEMA, Settings, schema_of
 from harness.service.storage import data_folder
 from harness.service.storage.audit import AuditedTransaction, AuditLog
 from harness.service.storage.tables import METADATA, SERVICE_VERSION, VERSION
@@ -118,9 +121,6 @@ class Database:
         """Let one thread write to a file at a time, the others wait.
 
         SQLite would let each of them try again and again: some come late, and some never.
-
-        Raises:
-            ServerError: the others wrote for too long.
         """
         if isinstance(self._place, ServerPlace):
             yield
@@ -157,17 +157,14 @@ class Database:
     def _open_log(self) -> AuditLog:
         """Return the audit log, with its key; both are made with the tables, by one process.
 
-        Raises:
-            UsageError: there are tables of another version, the key is missing, or a database
-                without tables has the key of another one. What is in the folder would be unknown
-                here, and pruned.
+        With the key of another database, what is in the folder would be unknown here, and pruned.
         """
         path = self._place.key("")
         made: chains.Seal | None = None
         with self.changing() as db:
             if isinstance(self._place, ServerPlace):
                 db.execute(text(f"SELECT pg_advisory_xact_lock({_SPACE}, {_MAKING})"))
-                db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {own_schema()}"))
+                db.execute(text(f"CREATE SCHEMA IF NOT EXISTS {OWN_SCHEMA}"))
             if inspect(db).has_table(SERVICE_VERSION.name):
                 require_version(self._place.name, db.execute(select(SERVICE_VERSION)).scalar_one())
             else:
@@ -184,8 +181,7 @@ class Database:
         if made:
             chains.put_in_place(path, made.name)
             return AuditLog(made)
-        kept = chains.find(path)
-        if kept is None:
+        if (kept := chains.find(path)) is None:
             raise UsageError(
                 f"the key of the audit log is missing: there is no {path}."
                 " Restore it from a backup"
@@ -193,7 +189,7 @@ class Database:
         return AuditLog(kept)
 
 
-def server_engine(place: ServerPlace, **options: Any) -> Engine:
+def _server_engine(place: ServerPlace, **options: Any) -> Engine:
     """Return an engine for a server, with a connection for each use unless ``options`` pool."""
     return create_engine(
         "postgresql+psycopg://",
@@ -205,7 +201,7 @@ def server_engine(place: ServerPlace, **options: Any) -> Engine:
 
 def _engine(place: LedgerFile | ServerPlace) -> Engine:
     if isinstance(place, ServerPlace):
-        return server_engine(
+        return _server_engine(
             place,
             pool_pre_ping=True,
             pool_size=CONNECTIONS,
@@ -270,15 +266,21 @@ def probe(settings: Settings) -> str:
     """
     place = settings.own_place()
     if isinstance(place, ServerPlace):
-        return _probe_server(place)
+        with _on_server(place) as db:
+            may = bool(db.execute(text(_MAY_MAKE)).scalar_one())
+            has_tables = db.execute(text(_OF_SERVER)).scalar()
+            version = db.execute(text(_VERSION)).scalar() if has_tables else ""
+        require_version(place.name, version or "")
+        if not may:
+            raise UsageError(
+                f"{place.name}: the user may not make schemas: GRANT CREATE ON DATABASE … TO …"
+            )
+        return place.name
     if not place.path.exists():
         return f"{place.name} will be made"
-    try:
-        with contextlib.closing(sqlite3.connect(f"{place.path.as_uri()}?mode=ro", uri=True)) as db:
-            said = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
-            row = db.execute(_OF_FILE).fetchone() and db.execute(_VERSION).fetchone()
-    except sqlite3.Error as error:
-        raise ServerError(f"{place.name} cannot be used now: {error}") from None
+    with _reading_file(place) as file:
+        said = str(file.execute("PRAGMA quick_check(1)").fetchone()[0])
+        row = file.execute(_OF_FILE).fetchone() and file.execute(_VERSION).fetchone()
     if said != "ok":
         raise UsageError(f"{place.name} is damaged: {said}. Restore it from a backup")
     require_version(place.name, row[0] if row else "")
@@ -287,14 +289,153 @@ def probe(settings: Settings) -> str:
     return place.name
 
 
-def _probe_server(place: ServerPlace) -> str:
-    with ledger_server.naming_errors(place.name, SERVICE), server_engine(place).connect() as db:
-        may = bool(db.execute(text(_MAY_MAKE)).scalar_one())
-        has_tables = db.execute(text(_OF_SERVER)).scalar()
-        version = db.execute(text(_VERSION)).scalar() if has_tables else ""
-    require_version(place.name, version or "")
-    if not may:
-        raise UsageError(
-            f"{place.name}: the user may not make schemas: GRANT CREATE ON DATABASE … TO …"
-        )
-    return place.name
+@contextlib.contextmanager
+def _on_server(place: ServerPlace) -> Iterator[Connection]:
+    """Give a transaction, in a connection for it alone."""
+    with ledger_server.naming_errors(place.name, SERVICE), _server_engine(place).begin() as db:
+        yield db
+
+
+@contextlib.contextmanager
+def _reading_file(place: LedgerFile) -> Iterator[sqlite3.Connection]:
+    try:
+        with contextlib.closing(sqlite3.connect(f"{place.path.as_uri()}?mode=ro", uri=True)) as db:
+            yield db
+    except sqlite3.Error as error:
+        raise ServerError(f"{place.name} cannot be used now: {error}") from None
+
+
+# --- Copies: of a file that is in use, and of our schemas on a server; each is of one moment -----
+# A server's are made and read by its own programs, which are told the password in their
+# environment: everybody sees the arguments of a process.
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a database in a file, even while others write into it.
+
+    Raises:
+        ServerError: it cannot be read, or the copy not be written.
+    """
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as old,
+            contextlib.closing(sqlite3.connect(target)) as new,
+        ):
+            old.backup(new)
+            new.execute("PRAGMA journal_mode = DELETE")  # one file, whole in itself
+    except sqlite3.Error as error:
+        raise ServerError(f"cannot copy {source} to {target}: {error}") from None
+
+
+@contextlib.contextmanager
+def still(source: Path) -> Iterator[None]:
+    """Let nobody write into a database in a file meanwhile; who wants to waits.
+
+    Raises:
+        ServerError: others keep it locked.
+    """
+    with contextlib.closing(sqlite3.connect(source, _PATIENCE, isolation_level=None)) as db:
+        try:
+            db.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise ServerError(f"{source} cannot be copied now: {error}") from None
+        yield
+        db.execute("ROLLBACK")
+
+
+def dump(place: ServerPlace, target: Path) -> None:
+    """Copy all schemas of a service on a server into a file.
+
+    Raises:
+        ServerError: the server cannot be used now.
+        UsageError: its programs are not installed.
+    """
+    schemas = (f"--schema={OWN_SCHEMA}", f"--schema={schema_of('*')}")
+    _run("pg_dump", place, "--format=custom", "--no-owner", *schemas, f"--file={target}")
+
+
+def load(place: ServerPlace, source: Path) -> None:
+    """Write what :func:`dump` copied into a database that has none of it: all, or nothing.
+
+    Raises as :func:`dump`.
+    """
+    _run("pg_restore", place, "--single-transaction", "--exit-on-error", "--no-owner", source)
+
+
+def unload(place: ServerPlace) -> None:
+    """Remove all that :func:`load` wrote.
+
+    Raises as :func:`dump`.
+    """
+    with _on_server(place) as db:
+        ids = db.execute(text(f"SELECT id FROM {OWN_SCHEMA}.assigned")).scalars()
+        for name in (*map(schema_of, ids), OWN_SCHEMA):
+            db.execute(text(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'))
+
+
+def _run(program: str, place: ServerPlace, *arguments: str | Path) -> None:
+    if (path := shutil.which(program)) is None:
+        raise UsageError(f"{program} is not installed (Debian: apt install postgresql-client)")
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    address = conninfo_to_dict(place.address)
+    password = address.pop("password", None)
+    address.pop("options", None)  # these programs choose schemas themselves
+    done = subprocess.run(
+        [path, "--no-password", f"--dbname={make_conninfo('', **address)}", *arguments],
+        env={**os.environ, **({"PGPASSWORD": str(password)} if password else {})},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise ServerError(f"{program} of {place.name}: {said[0] if said else 'it failed'}")
+
+
+_ASSIGNED = (
+    "SELECT assigned.id, assigned.title, course.title FROM assigned"
+    " JOIN course ON course.id = assigned.course ORDER BY 3, 2, 1"
+)
+_HAS_LEDGER = "SELECT to_regclass(:table) IS NOT NULL"
+
+
+class AssignmentLedger(NamedTuple):
+    """A ledger, and the assignment that it belongs to."""
+
+    assignment: str  # the id
+    title: str
+    course: str  # the title
+    place: LedgerFile | ServerPlace
+
+    @property
+    def key_is_missing(self) -> bool:
+        """Whether nobody can check the ledger or write into it."""
+        return not self.place.key("").exists()
+
+    def describe(self) -> str:
+        """Return what the ledger is of, and where its key should be."""
+        return f"{self.title} ({self.course}): {self.place.key('')}"
+
+
+def list_ledgers(settings: Settings) -> list[AssignmentLedger]:
+    """Return the ledgers that there are: the first job about an assignment makes its own.
+
+    Raises:
+        ServerError: the database cannot be used now.
+    """
+    place = settings.own_place()
+    rows: list[Any]
+    if isinstance(place, ServerPlace):
+        with _on_server(place) as db:
+            rows = [
+                one
+                for one in db.execute(text(_ASSIGNED)).fetchall()
+                if db.execute(text(_HAS_LEDGER), {"table": f'"{schema_of(one[0])}".mark'}).scalar()
+            ]
+    else:
+        with _reading_file(place) as file:
+            rows = file.execute(_ASSIGNED).fetchall()
+    every = [AssignmentLedger(one[0], one[1], one[2], settings.ledger(one[0])) for one in rows]
+    return [one for one in every if isinstance(one.place, ServerPlace) or one.place.path.exists()]

@@ -31,34 +31,27 @@ def deliver_next(
     Raises:
         ServerError: the database cannot be used now.
     """
-    taken = _take(database, rows)
-    if taken is None:
-        return False
-    values = {"due": 0.0, **deliver(taken)}
-    values["due"] = values["due"] or next_try(taken.tries, latest)
-    with database.changing() as db:
-        key = _key_of(rows, taken)
-        if not rows.change(db, values, **key, tries=taken.tries, due=taken.due):
-            # It was put anew meanwhile, and has another turn.
-            rows.change(db, {n: v for n, v in values.items() if n not in _TURN}, **key)
-    return True
-
-
-def _take(database: Database, rows: Rows[T]) -> T | None:
-    """Return the next row that is due, which is due again after the lease; or None."""
     own, now = rows.table.c, time.time()
     is_due = (own.state == WAITING, own.due <= now)
     with database.reading() as db:  # asked often: it writes nothing
         if db.execute(select(own.due).where(*is_due).limit(1)).fetchone() is None:
-            return None
+            return False
     with database.changing() as db:
         query = rows.query.where(*is_due).order_by(own.due, *rows.table.primary_key)
-        found = rows.list(db, query.limit(1).with_for_update(skip_locked=True))
-        if not found:
-            return None
-        taken: T = found[0]._replace(tries=found[0].tries + 1, due=now + _LEASE)
-        rows.change(db, {"tries": taken.tries, "due": taken.due}, **_key_of(rows, taken))
-    return taken
+        found = rows.first(db, query.with_for_update(skip_locked=True))
+        if found is None:
+            return False
+        # It is due again after the lease.
+        taken: T = found._replace(tries=found.tries + 1, due=now + _LEASE)
+        key = _key_of(rows, taken)
+        rows.change(db, {"tries": taken.tries, "due": taken.due}, **key)
+    values = {"due": 0.0, **deliver(taken)}
+    values["due"] = values["due"] or next_try(taken.tries, latest)
+    with database.changing() as db:
+        if not rows.change(db, values, **key, tries=taken.tries, due=taken.due):
+            # It was put anew meanwhile, and has another turn.
+            rows.change(db, {n: v for n, v in values.items() if n not in _TURN}, **key)
+    return True
 
 
 def _key_of(rows: Rows[T], record: T) -> dict[str, object]:

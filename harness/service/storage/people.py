@@ -6,22 +6,18 @@ Of secrets there are digests only.
 import json
 import time
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select, text
 
-from harness.service.records import ASKED, WAITING, Letter, Person, Token
+from harness.service import records
+from harness.service.records import Link, Person, Session, Token
 from harness.service.storage import tables
 
 ENTERED = "signed in"  # in the audit log
 PEOPLE = tables.Rows(Person, tables.PERSON)
+LINKS = tables.Rows(Link, tables.LINK)
+SESSIONS = tables.Rows(Session, tables.SESSION)
 TOKENS = tables.Rows(Token, tables.TOKEN)
-
-
-def add_link(db: Connection, digest: str, person: str, until: float, *, once: bool) -> None:
-    """Let somebody sign in by a link, once or until it runs out."""
-    row = {"digest": digest, "person": person, "until": until, "once": int(once)}
-    db.execute(tables.LINK.insert(), row)
 
 
 def of_link(db: Connection, digest: str) -> Person | None:
@@ -34,7 +30,7 @@ def of_link(db: Connection, digest: str) -> Person | None:
 def use_link(db: Connection, digest: str) -> Person | None:
     """Return whose a link is, if it holds; one that holds once is gone then."""
     found = of_link(db, digest)
-    db.execute(tables.LINK.delete().filter_by(digest=digest, once=1))
+    LINKS.remove(db, digest=digest, once=1)
     return found
 
 
@@ -47,11 +43,6 @@ def some_have_links(db: Connection, persons: Iterable[str]) -> bool:
     """Whether a link of one of these people holds."""
     holds = select(tables.LINK.c.person).where(tables.LINK.c.until > time.time())
     return not set(db.scalars(holds)).isdisjoint(persons)
-
-
-def remove_link(db: Connection, digest: str) -> None:
-    """Let nobody sign in by a link."""
-    db.execute(tables.LINK.delete().filter_by(digest=digest))
 
 
 def by_email(db: Connection, address: str) -> list[Person]:
@@ -68,14 +59,13 @@ def add_session(db: Connection, digest: str, person: str, until: float, frame: s
     """
     now = time.time()
     db.execute(tables.SESSION.delete().where(tables.SESSION.c.until < now))
-    row = {"digest": digest, "person": person, "made": now, "until": until, "frame": frame}
-    db.execute(tables.SESSION.insert(), row)
+    SESSIONS.add(db, Session(digest, person, now, until, frame))
 
 
 def find_frame(db: Connection, digest: str) -> str:
     """Return the origins whose pages may show a session in a frame; "" for none."""
-    query = select(tables.SESSION.c.frame).where(tables.SESSION.c.digest == digest)
-    return db.execute(query).scalar() or ""
+    found = SESSIONS.find(db, digest=digest)
+    return found.frame if found else ""
 
 
 def of_session(db: Connection, digest: str) -> Person | None:
@@ -86,15 +76,10 @@ def of_session(db: Connection, digest: str) -> Person | None:
     return PEOPLE.first(db, query.where(*holds, session.digest == digest))
 
 
-def end_session(db: Connection, digest: str) -> None:
-    """End a session."""
-    db.execute(tables.SESSION.delete().filter_by(digest=digest))
-
-
 def end_access(db: Connection, person: str) -> None:
     """End all sessions, links and tokens of somebody."""
     revoke_links(db, person)
-    db.execute(tables.SESSION.delete().filter_by(person=person))
+    SESSIONS.remove(db, person=person)
     TOKENS.remove(db, person=person)
 
 
@@ -130,24 +115,24 @@ def by_id(db: Connection, pair: str) -> list[Person]:
 # --- Mails to be sent: rows that wait until a server takes them. No secret is in one -------------
 
 
-LETTERS = tables.Rows(Letter, tables.LETTER)
+LETTERS = tables.Rows(records.Letter, tables.LETTER)
 
 
 def waiting_letters(db: Connection, kind: str) -> int:
     """Return how many letters of a kind wait."""
-    return tables.count(db, tables.LETTER.c.kind == kind, tables.LETTER.c.state == WAITING)
+    return tables.count(db, tables.LETTER.c.kind == kind, tables.LETTER.c.state == records.WAITING)
 
 
 def count_asked(db: Connection, address: str, since: float) -> int:
     """Return how often a letter to an address was asked for since a time."""
     own = tables.LETTER.c
-    return tables.count(db, own.kind == ASKED, own.address == address, own.made >= since)
+    return tables.count(db, own.kind == records.ASKED, own.address == address, own.made >= since)
 
 
 def forget_asked(db: Connection, before: float) -> None:
     """Remove letters asked for before a time that no longer wait."""
     own = tables.LETTER.c
-    old = own.kind == ASKED, own.state != WAITING, own.made < before
+    old = own.kind == records.ASKED, own.state != records.WAITING, own.made < before
     db.execute(tables.LETTER.delete().where(*old))
 
 
@@ -162,17 +147,7 @@ def count_letters(db: Connection) -> dict[str, int]:
 KEY_LASTS = 86400.0  # seconds that a key is known
 
 
-class RepeatedRequest(NamedTuple):
-    """A request under an idempotency key."""
-
-    person: str
-    key: str
-    digest: str  # of where it went and of what was sent
-    made: str  # the ID of the new object; empty if not yet known
-    at: float
-
-
-REPEATS = tables.Rows(RepeatedRequest, tables.REPEATED)
+REPEATS = tables.Rows(records.RepeatedRequest, tables.REPEATED)
 # Another request with the same key, in another transaction, waits here for the end of that one.
 _CLAIM = text(
     "INSERT INTO repeated (person, key, digest, made, at)"
@@ -180,7 +155,7 @@ _CLAIM = text(
 )
 
 
-def claim_key(db: Connection, person: str, key: str, digest: str) -> RepeatedRequest:
+def claim_key(db: Connection, person: str, key: str, digest: str) -> records.RepeatedRequest:
     """Return the request under a key: this one, with nothing made yet, or the one before."""
     now = time.time()
     db.execute(tables.REPEATED.delete().where(tables.REPEATED.c.at < now - KEY_LASTS))
@@ -190,6 +165,6 @@ def claim_key(db: Connection, person: str, key: str, digest: str) -> RepeatedReq
     return found
 
 
-def keep_made(db: Connection, request: RepeatedRequest, result: str) -> None:
+def keep_made(db: Connection, request: records.RepeatedRequest, result: str) -> None:
     """Write down what a request made."""
     REPEATS.change(db, {"made": result}, person=request.person, key=request.key)

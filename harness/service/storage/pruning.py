@@ -46,34 +46,29 @@ def forget_words(db: Connection, before: float) -> None:
 def last_events(db: Connection) -> dict[str, float]:
     """Return when something was last submitted, graded or run, by the ids of assignments."""
     found: dict[str, float] = {}
-    queries = [
-        select(table.c.assignment, func.max(table.c[column])).group_by(table.c.assignment)
-        for table, column in (
-            (tables.UPLOAD, "at"),
-            (tables.GRADING, "at"),
-            (tables.GRADING, "concluded"),
-        )
-    ]
-    engines = select(tables.SUITE.c.bench, func.max(tables.SUITE_RUN.c["at"]))
-    engines = engines.join(tables.SUITE_RUN, tables.SUITE_RUN.c.suite == tables.SUITE.c.id)
-    for query in (*queries, engines.group_by(tables.SUITE.c.bench)):
-        for row in db.execute(query):
-            found[row[0]] = max(found.get(row[0], 0.0), row[1])
+    upload, grading, run = tables.UPLOAD.c, tables.GRADING.c, tables.SUITE_RUN.c
+    engines = select(tables.SUITE.c.bench, func.max(run["at"])).group_by(tables.SUITE.c.bench)
+    for query in (
+        select(upload.assignment, func.max(upload["at"])).group_by(upload.assignment),
+        select(grading.assignment, func.max(grading["at"])).group_by(grading.assignment),
+        select(grading.assignment, func.max(grading.concluded)).group_by(grading.assignment),
+        engines.join(tables.SUITE_RUN, run.suite == tables.SUITE.c.id),
+    ):
+        for assignment, time in db.execute(query):
+            found[assignment] = max(found.get(assignment, 0.0), time)
     return found
 
 
 def originals(db: Connection) -> dict[str, set[str]]:
     """Map the SHA-256 of submitted bytes to the assignments that they were submitted for."""
     found: dict[str, set[str]] = {}
+    run = tables.SUITE_RUN.c
     uploads = select(tables.UPLOAD.c.sha256, tables.UPLOAD.c.assignment)
-    engines = (
-        select(tables.SUITE_RUN.c.sha256, tables.SUITE.c.bench)
-        .join(tables.SUITE, tables.SUITE.c.id == tables.SUITE_RUN.c.suite)
-        .where(tables.SUITE_RUN.c.sha256 != "")
-    )
+    engines = select(run.sha256, tables.SUITE.c.bench).where(run.sha256 != "")
+    engines = engines.join(tables.SUITE, tables.SUITE.c.id == run.suite)
     for query in (uploads.distinct(), engines.distinct()):
-        for row in db.execute(query):
-            found.setdefault(row[0], set()).add(row[1])
+        for sha256, assignment in db.execute(query):
+            found.setdefault(sha256, set()).add(assignment)
     return found
 
 
@@ -87,8 +82,7 @@ def old_lines(db: Connection, before: str) -> int:
     """Return the number of the last line of the audit log before which all are older."""
     later = select(func.min(tables.AUDIT.c.link)).where(tables.AUDIT.c["at"] >= before)
     first = db.execute(later).scalar_one()
-    last = db.execute(select(func.max(tables.AUDIT.c.link))).scalar_one() or 0
-    return int(last if first is None else first - 1)
+    return tables.largest(db, tables.AUDIT.c.link) if first is None else int(first) - 1
 
 
 def lines_until(db: Connection, last: int) -> int:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select
 
 from harness.grading.ledger import places
 from harness.service import monitoring, records
-from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, new_id, tally
+from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, tally
 
 JOBS = Rows(records.Job, JOB)
 LEASE = 60.0  # seconds; renewed long before
@@ -45,18 +45,17 @@ _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
 
 def put(db: Connection, job: records.Job) -> records.Job:
     """Add a job, which has no id yet. One of its kind about the same is not added again."""
-    known = JOBS.find(db, kind=job.kind, about=job.about, key=job.key)
-    if known:
+    if known := JOBS.find(db, kind=job.kind, about=job.about, key=job.key):
         return known
     # How many jobs of its kind the person has, in all courses, or the group for it.
     kinds = next((kinds for kinds in _COUNTED if job.kind in kinds), ())
-    is_of_group = and_(JOB.c.assignment == job.assignment, JOB.c.key == job.key)
-    is_own = or_(
-        and_(JOB.c.person == job.person, JOB.c.person != ""), and_(is_of_group, JOB.c.key != "")
-    )
-    turn = _TURNS[job.kind] + count(db, JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
+    own = JOB.c
+    is_of_person = and_(own.person == job.person, own.person != "")
+    is_of_group = and_(own.assignment == job.assignment, own.key == job.key, own.key != "")
+    is_own = or_(is_of_person, is_of_group)
+    turn = _TURNS[job.kind] + count(db, own.kind.in_(kinds), is_own, _UNFINISHED)
     due = job.due or _LATE
-    return JOBS.add(db, job._replace(id=new_id(), turn=turn, due=due, made=places.now(db)))
+    return JOBS.add(db, job._replace(id=records.new_id(), turn=turn, due=due, made=places.now(db)))
 
 
 def is_due(db: Connection) -> bool:
@@ -230,8 +229,7 @@ def checks(db: Connection, **named: object) -> dict[str, records.Job]:
 
 def failed_checks(db: Connection, assignment: str) -> frozenset[str]:
     """Return the ids of the uploads of an assignment in whose check the harness failed."""
-    found = JOBS.all(db, kind=records.CHECK, assignment=assignment, state=records.FAULT)
-    return frozenset(one.about for one in found)
+    return frozenset(checks(db, assignment=assignment, state=records.FAULT))
 
 
 def ahead(db: Connection, job: records.Job) -> int:

@@ -1,7 +1,6 @@
 """The service's own tables, alike on SQLite and PostgreSQL, and the records of their rows."""
 
-import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, get_type_hints
 
 import sqlalchemy as sa
@@ -27,8 +26,8 @@ def _key(name: str, *more: Any) -> Column[Any]:
     return _text(name, *more, primary_key=True)
 
 
-def _number(name: str) -> Column[Any]:
-    return Column(name, _NUMBER, nullable=False, server_default=sa.text("0"))
+def _number(name: str, **rest: Any) -> Column[Any]:
+    return Column(name, _NUMBER, nullable=False, server_default=sa.text("0"), **rest)
 
 
 def _whole(name: str, kind: TypeEngine[Any] | None = None, **rest: Any) -> Column[Any]:
@@ -51,7 +50,8 @@ def _record_table(name: str, record: type, *keys: str, **references: str) -> Tab
         more: list[Any] = [_BYTES] if field == "size" else []
         if field in references:
             more = [ForeignKey(f"{references[field]}.id")]
-        columns.append((_key if field in keys else _COLUMNS[kind])(field, *more))
+        is_key = field in keys
+        columns.append(_COLUMNS[kind](field, *more, primary_key=is_key, autoincrement=False))
     return Table(name, METADATA, *columns)
 
 
@@ -60,43 +60,11 @@ SERVICE_VERSION = Table("service_version", METADATA, _key("version_num"))
 # --- people ---
 
 PERSON = _record_table("person", records.Person, "id")
-LINK = Table(  # by which somebody signs in
-    "link",
-    METADATA,
-    _key("digest"),  # of the secret in it
-    _text("person", ForeignKey("person.id")),
-    _whole("once"),  # 1: it is gone after the first use
-    _number("until"),
-)
-SESSION = Table(
-    "session",
-    METADATA,
-    _key("digest"),
-    _text("person", ForeignKey("person.id")),
-    _number("made"),
-    _number("until"),
-    _text("frame"),  # origins whose pages may show it in a frame, with blanks between them
-)
-TOKEN = Table(
-    "token",
-    METADATA,
-    _key("id"),
-    _text("digest", unique=True),
-    _text("person", ForeignKey("person.id")),
-    _text("name"),
-    _text("scope"),
-    _number("made"),
-    _number("until"),
-)
-REPEATED = Table(  # requests of the API that may be sent again
-    "repeated",
-    METADATA,
-    _key("person", ForeignKey("person.id")),
-    _key("key"),
-    _text("digest"),
-    _text("made"),
-    _number("at"),
-)
+LINK = _record_table("link", records.Link, "digest", person="person")
+SESSION = _record_table("session", records.Session, "digest", person="person")
+TOKEN = _record_table("token", records.Token, "id", person="person")
+TOKEN.append_column(_text("digest", unique=True))
+REPEATED = _record_table("repeated", records.RepeatedRequest, "person", "key", person="person")
 LETTER = _record_table("letter", records.Letter, "id")
 Index("letter_due", LETTER.c.state, LETTER.c.due)
 Index("letter_to", LETTER.c.address, LETTER.c.made)
@@ -105,9 +73,8 @@ Index("letter_to", LETTER.c.address, LETTER.c.made)
 # --- courses ---
 
 COURSE = _record_table("course", records.Course, "id")
-MEMBER = _record_table(
-    "member", records.Member, "course", "person", course="course", person="person"
-)
+_IN_COURSE = {"course": "course", "person": "person"}
+MEMBER = _record_table("member", records.Member, "course", "person", **_IN_COURSE)
 ASSIGNED = _record_table("assigned", records.CourseAssignment, "id", course="course")
 EXTENSION = Table(
     "extension",
@@ -159,12 +126,7 @@ Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
 LTI_PLATFORM = _record_table("lti_platform", records.Platform, "id")
 Index("lti_platform_client", LTI_PLATFORM.c.issuer, LTI_PLATFORM.c.client_id, unique=True)
 LTI_COURSE = _record_table(
-    "lti_course",
-    records.CourseLink,
-    "id",
-    platform="lti_platform",
-    course="course",
-    person="person",
+    "lti_course", records.CourseLink, "id", platform="lti_platform", **_IN_COURSE
 )
 _CONTEXT = LTI_COURSE.c.platform, LTI_COURSE.c.deployment, LTI_COURSE.c.context
 Index("lti_course_context", *_CONTEXT, unique=True)
@@ -201,17 +163,8 @@ FIGURE = Table(  # histograms of durations; labels are JSON
 
 # --- the audit log ---
 
-AUDIT = Table(
-    "audit",
-    METADATA,
-    _whole("link", primary_key=True, autoincrement=False),
-    _text("at"),
-    _text("person"),
-    _text("what"),
-    _text("about"),
-    _text("details"),
-    _text("signature"),
-)
+AUDIT = _record_table("audit", records.AuditEntry, "link")
+AUDIT.append_column(_text("signature"))
 AUDIT_END = Table(  # 1: how long the log is; 0: how much of its beginning was cut off
     "audit_end",
     METADATA,
@@ -228,20 +181,25 @@ AUDIT_END = Table(  # 1: how long the log is; 0: how much of its beginning was c
 T = TypeVar("T", bound=tuple[Any, ...])
 
 
-def new_id() -> str:
-    """Return an id that nobody can guess: 16 hexadecimal digits."""
-    return secrets.token_hex(8)
-
-
 def count(db: Connection, *clauses: ColumnElement[bool]) -> int:
     """Return how many rows there are with these clauses."""
     return int(db.execute(sa.select(sa.func.count()).where(*clauses)).scalar_one())
+
+
+def largest(db: Connection, column: Column[Any], *clauses: ColumnElement[bool]) -> int:
+    """Return the largest value of a column in the rows with these clauses, or 0."""
+    query = sa.select(sa.func.coalesce(sa.func.max(column), 0)).where(*clauses)
+    return int(db.execute(query).scalar_one())
 
 
 def tally(db: Connection, *columns: Column[Any]) -> list[tuple[Any, ...]]:
     """Return the values of columns that occur together, each with how many rows have them."""
     query = sa.select(*columns, sa.func.count()).group_by(*columns)
     return [tuple(row) for row in db.execute(query)]
+
+
+def _as_kept(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: int(one) if isinstance(one, bool) else one for name, one in values.items()}
 
 
 class Rows(Generic[T]):
@@ -258,9 +216,7 @@ class Rows(Generic[T]):
 
     def add(self, db: Connection, record: T) -> T:
         """Write a record; return it."""
-        values = record._asdict()  # type: ignore[attr-defined]
-        flags = {name: int(value) for name, value in values.items() if isinstance(value, bool)}
-        db.execute(self.table.insert(), values | flags)
+        db.execute(self.table.insert(), _as_kept(record._asdict()))  # type: ignore[attr-defined]
         return record
 
     def find(self, db: Connection, **named: object) -> T | None:
@@ -304,9 +260,10 @@ class Rows(Generic[T]):
         row = db.execute(query.limit(1)).fetchone()
         return self.read(row) if row is not None else None
 
-    def change(self, db: Connection, values: dict[str, object], **named: object) -> int:
+    def change(self, db: Connection, values: Mapping[str, object], **named: object) -> int:
         """Change the rows with these values; return how many they were."""
-        return db.execute(self.table.update().filter_by(**named).values(values)).rowcount
+        query = self.table.update().filter_by(**named)
+        return db.execute(query.values(_as_kept(values))).rowcount
 
     def remove(self, db: Connection, **named: object) -> int:
         """Remove the rows with these values; return how many they were."""
@@ -320,10 +277,7 @@ class Rows(Generic[T]):
         return self._kind(*values)
 
     def _kept(
-        self,
-        purpose: object,
-        named: dict[str, object],
-        complete: Callable[[Select[Any]], Select[Any]],
+        self, purpose: object, named: dict[str, object], end: Callable[[Select[Any]], Select[Any]]
     ) -> Select[Any]:
         """Return the query for rows with such values, made once for each purpose.
 
@@ -337,5 +291,5 @@ class Rows(Generic[T]):
                 column = self.table.c[name]
                 value: sa.BindParameter[Any] = sa.bindparam(name, expanding=is_list)
                 clauses.append(column.in_(value) if is_list else column == value)
-            self._queries[purpose, lists] = complete(self.query.where(*clauses))
+            self._queries[purpose, lists] = end(self.query.where(*clauses))
         return self._queries[purpose, lists]

@@ -22,8 +22,7 @@ _TICK = 0.001  # seconds between two moments of gradings
 
 def give_to(db: Connection, about: str, students: Iterable[str]) -> None:
     """Write down whose something is."""
-    rows = [{"about": about, "student": one} for one in sorted(set(students))]
-    if rows:
+    if rows := [{"about": about, "student": one} for one in sorted(set(students))]:
         db.execute(tables.BELONGS.insert(), rows)
 
 
@@ -68,8 +67,8 @@ def list_held(
 
 def next_number(db: Connection, assignment: str) -> int:
     """Return the number of the next upload of an assignment."""
-    last = select(func.coalesce(func.max(tables.UPLOAD.c.number), 0))
-    return int(db.execute(last.where(tables.UPLOAD.c.assignment == assignment)).scalar_one()) + 1
+    own = tables.UPLOAD.c
+    return tables.largest(db, own.number, own.assignment == assignment) + 1
 
 
 def next_moment(db: Connection, assignment: str) -> float:
@@ -78,11 +77,9 @@ def next_moment(db: Connection, assignment: str) -> float:
     Whose marks are in force, and which ones students see, goes by these times; a clock may be set
     back.
     """
-    last = (
-        func.coalesce(func.max(tables.GRADING.c[one]), 0)
-        for one in ("at", "concluded", "released")
-    )
-    row = db.execute(select(*last).where(tables.GRADING.c.assignment == assignment)).one()
+    own = tables.GRADING.c
+    last = (func.coalesce(func.max(one), 0) for one in (own.at, own.concluded, own.released))
+    row = db.execute(select(*last).where(own.assignment == assignment)).one()
     return max(time.time(), float(max(row)) + _TICK)
 
 
@@ -93,9 +90,10 @@ def gradings(db: Connection, assignment: str) -> list[records.Grading]:
 
 def measure(db: Connection, assignment: str, person: str) -> tuple[int, int]:
     """Return how often somebody has submitted to an assignment, and how many bytes."""
-    totals = select(func.count(), func.coalesce(func.sum(tables.UPLOAD.c.size), 0))
-    own = tables.UPLOAD.c.assignment == assignment, tables.UPLOAD.c.person == person
-    number, size = db.execute(totals.where(*own)).one()
+    own = tables.UPLOAD.c
+    totals = select(func.count(), func.coalesce(func.sum(own.size), 0))
+    is_own = own.assignment == assignment, own.person == person
+    number, size = db.execute(totals.where(*is_own)).one()
     return int(number), int(size)
 
 
@@ -166,16 +164,11 @@ def say(db: Connection, upload: str, text: str, instead_of: int = 0) -> int:
 
     ``instead_of``: the number of a word that it takes the place of; 0: none.
     """
-    number = _last_number(db, upload) + 1
+    number = tables.largest(db, tables.WORD.c.number, tables.WORD.c.upload == upload) + 1
     db.execute(tables.WORD.insert(), {"upload": upload, "number": number, "said": text})
     if instead_of:
         db.execute(tables.WORD.delete().filter_by(upload=upload, number=instead_of))
     return number
-
-
-def _last_number(db: Connection, upload: str) -> int:
-    last = select(func.coalesce(func.max(tables.WORD.c.number), 0))
-    return int(db.execute(last.where(tables.WORD.c.upload == upload)).scalar_one())
 
 
 def words(db: Connection, ids: Iterable[str]) -> dict[str, list[tuple[int, str]]]:
@@ -200,7 +193,7 @@ def forget_words(db: Connection, upload: str, begun: str) -> None:
     ``begun``: what tells this to those who had some of them. Its number, and all later ones, are
     new to them.
     """
-    if last := _last_number(db, upload):
+    if last := tables.largest(db, tables.WORD.c.number, tables.WORD.c.upload == upload):
         db.execute(tables.WORD.delete().filter_by(upload=upload))
         db.execute(tables.WORD.insert(), {"upload": upload, "number": last + 1, "said": begun})
 

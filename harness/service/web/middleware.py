@@ -23,9 +23,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from harness.errors import HarnessError, ServerError, UsageError
+from harness.errors import HarnessError, InvalidGradingStateError, ServerError, UsageError
 from harness.service import monitoring
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.people.accounts import AccountDisabledError
 from harness.service.settings import Settings, own_names, read_address
 from harness.service.web import rendering, request_context
