@@ -175,7 +175,7 @@ _TABLES: dict[str, Schema] = {
     "reference": declaration._REFERENCE,
     "game": declaration._GAME,
     "game.over": declaration._OVER,
-    "[command]": declaration._command_fields(
+    "[command]": declaration.command_fields(
         declaration.Kind.ASKS, declaration.DeclaredCommand("", declaration.Kind.ASKS)
     ),
     "[wrong]": declaration._WRONG,

@@ -333,7 +333,12 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
     usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], Kind.ASKS))
     kind = toml_schema.one_of(*Kind.ALL)(value.get("kind", usual.kind), place.at("kind"))
     usual = usual if kind == Kind.ASKS else usual._replace(reply=(Form.FREE,))
-    fields = {
+    return DeclaredCommand(**toml_schema.read_table(value, command_fields(kind, usual), place))
+
+
+def command_fields(kind: str, usual: DeclaredCommand) -> toml_schema.Schema:
+    """Return the keys of a command; ``usual``: what it is where a key is missing."""
+    return {
         "name": Field(toml_schema.text),
         "kind": Field(toml_schema.one_of(*Kind.ALL), kind),
         "arguments": Field(toml_schema.list_of(_argument), usual.arguments),
@@ -343,7 +348,6 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
         "instead": Field(toml_schema.list_of(toml_schema.text), usual.instead),
         "plays": Field(toml_schema.flag, usual.plays),
     }
-    return DeclaredCommand(**toml_schema.read_table(value, fields, place))
 
 
 TEMPLATE_WORDS = ("turn", "other", "color", "vertex", "stone", "size")
