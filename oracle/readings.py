@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import partial
 
 from oracle.answers import gomoku_policy, gosensei
-from oracle.assignments import ASSIGNMENTS, engine_for, find_variant, list_variants, told_by
+from oracle.assignments import ASSIGNMENTS, engine_for, list_variants, told_by
 from oracle.errors import GtpError, VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, is_usual, policy_subject, policy_text
@@ -416,11 +416,6 @@ def ko_only_if_the_board_repeats(right: Command, session: JavaGoSession, words: 
 
 
 # --- the program -------------------------------------------------------------------------------
-
-
-def find_reading(name: str) -> Reading:
-    """Return the reading of this name; raises :class:`ValueError` when there is none."""
-    return find_variant("reading", name, READINGS)
 
 
 def listing() -> str:

@@ -119,16 +119,6 @@ def _environment(name: str, names: Sequence[str]) -> Iterator[str]:
         yield from parts
 
 
-def of_environment(member: str) -> str:
-    """Return what to do about a member that is refused, if it is of a virtual environment.
-
-    Its programs are links, which no archive may have.
-    """
-    if not _LINKS.search(member):
-        return ""
-    return "it belongs to a virtual environment: hand in without that"
-
-
 # --- The files of a submission, compared with what its assignment asks for: names only -----------
 
 
@@ -286,8 +276,9 @@ def inspect_archive(path: str, assignment: Assignment, name: str = "") -> Inspec
     try:
         contents = archive.examine(path, name=name)
     except ArchiveError as error:
-        advice = of_environment(error.member)
-        message = "; ".join(filter(None, (error.message, advice)))
+        message = error.message
+        if _LINKS.search(error.member):  # its programs are links, which no archive may have
+            message += "; it belongs to a virtual environment: hand in without that"
         raise ArchiveError(message, error.member) from None
     names = [file.name for file in contents.files]
     # Junk does not decide where the folder is.

@@ -418,7 +418,7 @@ class _FileRun:
         return self._setting.options.fail_fast
 
     def _is_quit(self, step: Step) -> bool:
-        return protocol_facts.is_quit(step, self._setting.protocol)
+        return step.command.partition(" ")[0] == self._farewell
 
     def _quits(self, index: int, step: Step) -> bool:
         """Return whether the step has ended the engine; it should be the last one."""

@@ -37,11 +37,6 @@ def own_step(command: str) -> Step:
     return Step(0, command, -1, command, is_test=False, pattern=None)
 
 
-def is_quit(step: Step, protocol: Protocol) -> bool:
-    """Return whether the step ends the engine."""
-    return step.command.partition(" ")[0] == protocol.farewell
-
-
 def count_errors(steps: Iterable[Step], replies: Sequence[Reply | None]) -> int:
     """Return how many setup commands were refused, without those that the file has so."""
     pairs = zip(steps, replies, strict=False)

@@ -107,11 +107,11 @@ def _can_engines_read(files: Iterable[records.UnitFile], place: Path) -> bool:
 
     A service keeps what it writes to its own user; so do teachers whose umask is 077.
     """
-    return all(_has(place / one.name, one.sha256) and _is_open(place / one.name) for one in files)
-
-
-def _is_open(path: Path) -> bool:
-    return os.geteuid() != 0 or bool(path.stat().st_mode & stat.S_IROTH)
+    return all(
+        _has(place / one.name, one.sha256)
+        and (os.geteuid() != 0 or (place / one.name).stat().st_mode & stat.S_IROTH)
+        for one in files
+    )
 
 
 def _has(path: Path, sha256: str) -> bool:
