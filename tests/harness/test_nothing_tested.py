@@ -246,7 +246,7 @@ def test_an_audit_that_was_too_slow_says_so(monkeypatch, tmp_path):
     looker._assignment = SimpleNamespace(
         start=lambda _: ("engine", ""), limits=SimpleNamespace(timeout=1.0), specification=object()
     )
-    looker._seconds, looker._benches = 1.0, ()
+    looker._seconds, looker._runners = 1.0, ()
     whole = made_class.made_class()
     key, owner = whole.graded[0].submission.key, summary.owner_name(whole.graded[0])
     audit, _ = looker._ask(Audited(key, "", 1.0, 0, 0, ()), tmp_path, tmp_path)
