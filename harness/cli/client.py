@@ -208,7 +208,7 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
             is_document = json.begins_document(opened.read(100))
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
-    if not is_document:  # but an archive
+    if not is_document:  # an archive, then
         sent = client.post_engine(suite, file, arguments.revision or commit)
         print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
         with telling_received("engine"):

@@ -75,8 +75,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return ExitCode.OK
     if arguments.private and arguments.public_only:
         raise UsageError("--private and --public-only exclude each other")
-    assignment = find_assignment(arguments.assignment)
-    content = _bundle(assignment, arguments)
+    content = _bundle(find_assignment(arguments.assignment), arguments)
     path = Path(arguments.output)
     file_system.make(path.parent)
     try:  # private case files are in it: nobody else may read it

@@ -86,34 +86,35 @@ class EngineSession:
         """
         self.warnings: list[str] = []
         self.answers_too_often = False  # it has done so
+        self.is_silent = True  # it has not replied to anything yet
         self._process = process
+        self._protocol = protocol
+        self._splitter = protocol.splitter(strict=strict)
+        self._strict = strict
+        self._trace = trace
+        self._started_in = started_in
+        self._under_way: tuple[Sequence[bytes], list[Reply], int] = ((), [], 0)
+        self._unanswered: Sequence[bytes] = ()  # the commands under way when it broke
+        self._last = b""  # the last command sent
+        self._surplus: list[Reply] = []
+        self._ended = False
+        # When what began, by the engine's clock, and the limits.
         self._clock = process.clock
         self.arrived = self._clock.own()  # when the last reply came, or the engine was started
         self._since = self._clock.now()  # the same as its limits have it
         self._limits = limits
         self.limit = limits.timeout  # of the commands that are sent next
-        self.short = 0.0  # seconds of computing after which they are cut short; 0: never
-        self.was_cut = False  # the command under way, when it broke
-        self.may_go_on: Callable[[], bool] = lambda: False  # asked before a command is cut short
-        self._trace = trace
-        self._protocol = protocol
-        self._splitter = protocol.splitter(strict=strict)
-        self._strict = strict
-        self._last = b""  # the last command sent
-        self._surplus: list[Reply] = []
-        self.is_silent = True  # it has not replied to anything yet
         self._file_ends = NEVER
         self._run_ends = run_ends
-        self._ended = False
         self._patience = patience
-        self._unanswered: Sequence[bytes] = ()  # the commands under way when it broke
-        self._started_in = started_in
-        self._on_wait = on_wait
+        self.rest = 0.0  # seconds of its limit in which an engine that was left was not waited for
+        self.short = 0.0  # seconds of computing after which commands are cut short; 0: never
+        self.may_go_on: Callable[[], bool] = lambda: False  # asked before a command is cut short
+        self.was_cut = False  # the command under way, when it broke
         self._told_at = 0.0  # seconds, of the wait under way: when it was told last; 0: never
-        self._under_way: tuple[Sequence[bytes], list[Reply], int] = ((), [], 0)
+        self._on_wait = on_wait
         if on_wait:
             process.on_wait(self._wait)
-        self.rest = 0.0  # seconds of its limit in which an engine that was left was not waited for
 
     def begin_file(self, used_seconds: float = 0.0) -> None:
         """Let the time limit of the file begin; ``used_seconds``: seconds of it that are over."""

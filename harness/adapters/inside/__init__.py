@@ -3,6 +3,6 @@
 * ``adapter_protocol``: lines in, replies out; ``go_board``: stones, and what a move does to them;
 * ``calling``: one run of a program, with an end;
 * ``gosensei``: a command-line program that is given a board file for each question;
-* ``java_go``: a Java class (``methods``), and a game for two at the terminal (``playing``), both
-  through ``Shim.java``.
+* ``java_go``: a Java class, and a game for two at the terminal (``playing``), both through
+  ``Shim.java``.
 """

@@ -50,20 +50,20 @@ def text(attacks: dict[int, list[AttackResult]], roster: Iterable[Attack]) -> It
 
 def _bandwidths(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
     """Yield a table: bits a second that get through each channel that levels do not hold."""
-    found: dict[str, dict[int, float]] = {}
+    rows: dict[str, dict[int, str]] = {}
     for level, findings in attacks.items():
         for one in findings:
             if one.bandwidth:
-                found.setdefault(one.attack.title, {})[level] = one.bandwidth
-    if found:
-        yield f"\n{'bits a second that get through, at least':62}" + _head(attacks)
-    for title, rates in found.items():
-        cells = (f"{rates[level]:,g}" if level in rates else "-" for level in attacks)
-        yield f"  {title:60}{''.join(f'{cell:<10}' for cell in cells).rstrip()}"
+                rows.setdefault(one.attack.title, {})[level] = f"{one.bandwidth:,g}"
+    if rows:
+        yield from _table("bits a second that get through, at least", attacks, rows)
 
 
-def _head(attacks: Iterable[int]) -> str:
-    return "".join(f"level {level:<4}" for level in attacks).rstrip()
+def _table(heading: str, levels: Iterable[int], rows: dict[str, dict[int, str]]) -> Iterator[str]:
+    yield f"\n{heading:62}" + "".join(f"level {level:<4}" for level in levels).rstrip()
+    for title, cells in rows.items():
+        columns = (cells.get(level, "-") for level in levels)
+        yield f"  {title:60}" + "".join(f"{cell:<10}" for cell in columns).rstrip()
 
 
 def conclusion(findings: list[AttackResult]) -> Iterator[str]:
@@ -85,15 +85,11 @@ def _count_untested(findings: Iterable[AttackResult]) -> str:
 
 def _layers(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
     """Yield a table: how many attacks each layer holds on each level."""
-    held = {
-        level: Counter(map(layer, filter(is_stopped, findings)))
-        for level, findings in attacks.items()
-    }
-    names = sorted({name for counted in held.values() for name in counted})
-    yield f"\n{'attacks held by':62}" + _head(held)
-    for name in names:
-        counts = "".join(f"{counted[name] or '-':<10}" for counted in held.values())
-        yield f"  {name:60}{counts.rstrip()}"
+    rows: dict[str, dict[int, str]] = {}
+    for level, findings in attacks.items():
+        for name, count in Counter(map(layer, filter(is_stopped, findings))).items():
+            rows.setdefault(name, {})[level] = str(count)
+    yield from _table("attacks held by", attacks, dict(sorted(rows.items())))
 
 
 def describe_left_out(attacks: Iterable[Attack]) -> list[dict[str, object]]:

@@ -128,7 +128,7 @@ class ApiRoutes(Routes):
 
         ``scope``: what a token must allow; by default all, or reading for GET.
         """
-        guard = Guard(may, scope or ("read" if method == "GET" else "all"))
+        guards = [Depends(Guard(may, scope or ("read" if method == "GET" else "all")))]
         if method == "DELETE":
             rest |= {"status_code": 204, "response_class": Response}
 
@@ -151,7 +151,8 @@ class ApiRoutes(Routes):
                 "responses": {**problems, **rest.get("responses", {})},
                 "openapi_extra": {**own, **body, **rest.get("openapi_extra", {})},
             }
-            return self.guarded(method, path, guard, **{**rest, **told})(endpoint)
+            options = {**rest, **told, "dependencies": guards}
+            return self.api_route(path, methods=[method], **options)(endpoint)
 
         return declare
 

@@ -39,7 +39,6 @@ _STATES: dict[str, State] = {
     records.DONE: "checked",
     records.FAULT: "fault",
 }
-_ENDED: frozenset[State] = frozenset({"checked", "refused", "withdrawn"})
 
 
 class SubmissionShown(BaseModel):
@@ -194,7 +193,7 @@ def _result(db: Connection, context: RequestContext, upload: Upload) -> Submissi
     held = own_files.explain_held(settings, context.assigned, jobs, is_staff=context.is_staff)
     place = submissions.explain_place(submissions.history_with(histories, upload.id), upload)
     check = None
-    if shown["state"] in _ENDED:
+    if shown["state"] in ("checked", "refused", "withdrawn"):
         page = result_files.check_page(settings.assignment_folder(upload.assignment), upload.id)
         if found := result_files.read_check_result(page):
             check = CheckResult(**found._asdict())

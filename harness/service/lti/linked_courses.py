@@ -253,8 +253,7 @@ def _pages(
 
 # --- released marks go to the platform's gradebook, with comment and link ------------------------
 # What is sent is computed when it is sent, from what the student sees at that time. So nothing
-# goes before the release, and a mark that was given or changed since goes in place of the one
-# before.
+# goes before the release, and a mark that was given or changed since replaces the former one.
 
 _LONGEST = 4000  # characters of a comment
 

@@ -79,11 +79,10 @@ def ask_to_register(context: Context) -> Response:
     query = context.request.query_params
     configuration = query.get("openid_configuration", "")
     origin = _check_link(context, configuration, once=False)
+    key = query.get("registration_token", "")
     return rendering.page(
-        context, "lti_register.html",
-        origin=origin, configuration=configuration, key=query.get("registration_token", ""),
-        is_done=False,
-    )  # fmt: skip
+        context, "lti_register.html", origin=origin, configuration=configuration, key=key
+    )
 
 
 def _check_link(context: RequestContext, configuration: str, *, once: bool) -> str:
@@ -95,8 +94,7 @@ def _check_link(context: RequestContext, configuration: str, *, once: bool) -> s
     with database.changing() if once else database.reading() as db:
         if platforms.read_secret(db, "register", code, once=once) is None:
             raise RequestRefused(404, "this link is used, or too old: ask for a new one")
-    origin = origin_of(configuration)
-    context.request.state.frame = origin
+    context.request.state.frame = origin = origin_of(configuration)
     return origin
 
 
@@ -112,7 +110,7 @@ def perform(context: Context) -> Response:
     except (connection.PlatformError, UsageError) as error:
         why = f"the platform was not registered: {error}. Ask for a new link"
         raise RequestRefused(422, why) from None
-    return rendering.page(context, "lti_register.html", origin=origin, is_done=True)
+    return rendering.page(context, "lti_register.html", origin=origin, configuration="")
 
 
 @ROUTES.at("GET", _PATH, access.STAFF_ONLY)

@@ -86,12 +86,9 @@ def show(context: Context) -> Response:
 @ROUTES.at("GET", f"{_ONE}/course-folder", TEACHERS)
 def show_course_folder(context: Context) -> Response:
     settings, assigned = context.settings, context.assigned
-    return rendering.page(
-        context,
-        "course_folder.html",
-        overlay=own_files.assignment_of(settings, assigned).engine.overlay,
-        has_overlay=own_files.has_overlay(settings, assigned),
-    )
+    overlay = own_files.assignment_of(settings, assigned).engine.overlay
+    is_there = own_files.has_overlay(settings, assigned)
+    return rendering.page(context, "course_folder.html", overlay=overlay, has_overlay=is_there)
 
 
 # --- Pages on which teachers change or remove an assignment, and rename or remove a course -------

@@ -358,12 +358,10 @@ _MOST_TESTS = 5000
 @ROUTES.at("GET", _POINTS, STAFF_ONLY)
 def show_points(context: Context) -> Response:
     """Show what the parts and their tests are worth, and ask for something else."""
+    parts = previews.parts(context.settings, context.assigned)
+    left = previews.still_left_out(context.settings, context.assigned)
     return rendering.page(
-        context,
-        "points.html",
-        parts_of=previews.parts(context.settings, context.assigned),
-        field_of=_field,
-        still_left_out=previews.still_left_out(context.settings, context.assigned),
+        context, "points.html", parts_of=parts, field_of=_field, still_left_out=left
     )
 
 

@@ -194,20 +194,15 @@ class Routes(APIRouter):
         self, method: str, path: str, may: Rule, most: Form = _A_FORM
     ) -> Callable[[Endpoint], Endpoint]:
         """Return what makes a function the answer to a request of a page."""
-        options = {"response_model": None, "include_in_schema": False}
-        return self.guarded(method, path, Guard(may, most=most), **options)
+        options: dict[str, Any] = {"response_model": None, "include_in_schema": False}
+        guards = [Depends(Guard(may, most=most))]
+        return self.api_route(path, methods=[method], dependencies=guards, **options)
 
     def form(
         self, path: str, may: Rule, page: Page | None = None, **most: Any
     ) -> Callable[[Endpoint], Endpoint]:
         """Return what makes a function the answer to a form; ``most``: see :class:`Form`."""
         return self.at("POST", path, may, Form(page=page, **most))
-
-    def guarded(
-        self, method: str, path: str, guard: Guard, **options: Any
-    ) -> Callable[[Endpoint], Endpoint]:
-        """Return what makes a function the answer to a request that a guard lets in."""
-        return self.api_route(path, methods=[method], dependencies=[Depends(guard)], **options)
 
 
 def guard_of(route: APIRoute) -> Guard | None:
