@@ -11,7 +11,7 @@ name           what it is                                                      m
 ``diagram``    the board as ``sgfmill.ascii_boards`` prints it                 :mod:`oracle.boards`
 ``drawing``    rows of ``.``, ``X`` and ``O``, as comments of case files       :mod:`oracle.boards`
                draw them, with or without ``#``
-``gtp``        a case file's position before one of its lines or tests         ``cases``
+``gtp``        a case file's position before one of its lines or tests         :func:`read_case`
 =============  ==============================================================  ====================
 """
 
@@ -28,8 +28,8 @@ from oracle.gtp.protocol import Engine
 __all__ = ["FORMATS", "Snapshot", "SnapshotChoice", "read_position"]
 
 
-# What each format lets choose (attributes of Choice); the text boards are one position. Which game
-# is played may be said of any: that matters only where there are moves.
+# What each format lets choose (attributes of SnapshotChoice); the text boards are one position.
+# Which game is played may be said of any: that matters only where there are moves.
 FORMATS: dict[str, tuple[str, ...]] = {
     "sgf": ("number", "move", "variation", "keep_faults", "size"),
     "text": (),

@@ -111,7 +111,7 @@ class FinishedUnit(NamedTuple):
 
     id: str
     address: str  # of the worker
-    brought: str  # JSON of Brought, which nobody has looked at
+    brought: str  # JSON of a WorkerReport, which nobody has looked at
 
 
 class LostUnit(NamedTuple):

@@ -1,4 +1,4 @@
-"""Boards as rows of text: ASCII diagrams, and digits."""
+"""Boards as rows of text: ASCII diagrams, digits, and drawings as in comments of case files."""
 
 from oracle.boards import Lines, block, lines_of, quote
 from oracle.errors import FormatError
@@ -102,10 +102,10 @@ def format_digits(position: Position) -> str:
 # --- Boards as comments of case files draw them, and as :func:`oracle.draw.draw_text` does -------
 # ::
 #
-# # . X O           A B C            A B C
-# # X . .         2 . X O  2      2  ┌─●─○  2
-# 1 X . .  1      1  ●─┴─┘  1
-# A B C            A B C
+#     # . X O           A B C            A B C
+#     # X . .         2 . X O  2      2  ┌─●─○  2
+#                     1 X . .  1      1  ●─┴─┘  1
+#                       A B C            A B C
 #
 # Each row may begin with ``#``, as in a case file, and have its number at one end or both; the
 # letters of the columns may be above and below. Those of gosensei have ``b`` and ``w``. Letters of

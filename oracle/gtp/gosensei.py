@@ -10,13 +10,11 @@ from __future__ import annotations
 from oracle.answers import gosensei as answers
 from oracle.errors import FormatError
 from oracle.games.go import GoGame
-from oracle.gtp import common
-from oracle.gtp.protocol import Engine
+from oracle.gtp import common, protocol
 from oracle.position import BLACK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from oracle.gtp.protocol import Command, Table
     from oracle.position import Position
 
 
@@ -54,7 +52,7 @@ def is_valid(session: common.Session, words: list[str]) -> str:
     return "true"
 
 
-def option(name: str) -> Command:
+def option(name: str) -> protocol.Command:
     """Return the command that answers as an option of the document's program."""
     find, sentence, _, _ = answers.OPTIONS[name]
 
@@ -86,7 +84,7 @@ QUESTIONS: common.Questions = {
     for name, (_, sentence, explain, readings) in answers.OPTIONS.items()
 }
 
-COMMANDS: Table = {
+COMMANDS: protocol.Table = {
     **common.COMMANDS,
     "load_board": load_board,
     "is_valid": is_valid,
@@ -96,6 +94,6 @@ COMMANDS: Table = {
 }
 
 
-def new_engine(seed: int, _playouts: int) -> Engine:
+def new_engine(seed: int, _playouts: int) -> protocol.Engine:
     """Return an engine for gosensei."""
-    return Engine(GosenseiSession(COMMANDS, QUESTIONS, seed))
+    return protocol.Engine(GosenseiSession(COMMANDS, QUESTIONS, seed))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
+
 from oracle.errors import VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, moves_text, policy_text
@@ -11,7 +14,7 @@ from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from oracle.position import Grid, Point
 
@@ -32,6 +35,11 @@ def unpack(shape: Grid, flat: int) -> int:
     """Undo :func:`pack`."""
     width, row = shape.columns, (1 << shape.columns) - 1
     return sum((flat >> r * width & row) << r * shape.stride for r in range(shape.rows))
+
+
+def union(masks: Iterable[int]) -> int:
+    """Return the points of all masks."""
+    return reduce(or_, masks, 0)
 
 
 def _windows(stones: int, empty: int, step: int, place: int, length: int) -> int:
@@ -217,15 +225,10 @@ class PolicyBoard:
         self.steps: tuple[int, ...] = lines(session, self.grid)
 
 
-@part()
-def completing(session: GomokuSession, board: PolicyBoard, stones: int) -> int:
-    """Return the points that complete a five of some stones."""
-    found = 0
-    for step in board.steps:
-        found |= fives_made(stones, board.empty, step)
-    return found
-
-
+# The points that complete a five of some stones.
+completing = EnginePart(
+    lambda _, board, stones: union(fives_made(stones, board.empty, s) for s in board.steps)
+)
 win = EnginePart(lambda session, board: completing(session, board, board.mine), (completing,))
 block_win = EnginePart(
     lambda session, board: completing(session, board, board.theirs), (completing,)

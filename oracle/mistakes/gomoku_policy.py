@@ -47,16 +47,11 @@ def before_policy(place: Place) -> Callable[[Callable[..., str]], None]:
 # --- Win and BlockWin --------------------------------------------------------------------------
 
 
-@mistake(parts.completing)
-def gapped_fours_missed(board: PolicyBoard, stones: int) -> int:
-    """As if only four stones side by side could become a five: gaps are not seen."""
-    found = 0
-    for step in board.steps:
-        found |= fives_made(stones, board.empty, step, (0, 4))
-    return found
-
-
 SHELF.add_rows(
+    (parts.completing, "gapped-fours-missed",
+     "As if only four stones side by side could become a five: gaps are not seen.",
+     lambda board, stones: parts.union(
+         fives_made(stones, board.empty, step, (0, 4)) for step in board.steps)),
     (parts.win, "win-not-seen", "As if there were no moves of type Win.", lambda board: 0),
 )  # fmt: skip
 
@@ -118,10 +113,8 @@ def rows_wrap_around(board: PolicyBoard, stones: int) -> int:
     """As if a row went on at the other edge of the board."""
     shape, width = board.grid, board.grid.columns
     flat, empty = parts.pack(shape, stones), parts.pack(shape, board.empty)
-    found = 0
-    for step in (1, width, width + 1, width - 1):
-        found |= fives_made(flat, empty, step)
-    return parts.unpack(shape, found)
+    across = (1, width, width + 1, width - 1)
+    return parts.unpack(shape, parts.union(fives_made(flat, empty, step) for step in across))
 
 
 SHELF.add_rows(

@@ -29,24 +29,13 @@ LEGAL = "gogui-rules_legal_moves"
 # --- who has won: told the state, all stones of the color that played, and the last one --------
 
 
-@mistake(parts.won)
-def exactly_five(state: GomokuState, stones: int, last: int) -> bool:
-    """As if six or more in a row did not win."""
-    for step in steps(state.position.grid):
-        fives = fives_along(stones, step)
-        if fives & ~(stones << step) & ~(stones >> 5 * step):
-            return True
-    return False
-
-
-@mistake(parts.won)
-def four_wins(state: GomokuState, stones: int, last: int) -> bool:
-    """As if four in a row won."""
-    lines = (stones & stones >> s & stones >> 2 * s & stones >> 3 * s for s in directions(state))
-    return any(lines)
-
-
 SHELF.add_rows(
+    (parts.won, "exactly-five", "As if six or more in a row did not win.",
+     lambda state, stones, last: any(
+         fives_along(stones, s) & ~(stones << s) & ~(stones >> 5 * s) for s in directions(state))),
+    (parts.won, "four-wins", "As if four in a row won.",
+     lambda state, stones, last: any(
+         stones & stones >> s & stones >> 2 * s & stones >> 3 * s for s in directions(state))),
     (parts.won, "only-one-diagonal", "As if lines that run down to the right did not win.",
      lambda state, stones, last: any(fives_along(stones, s) for s in directions(state)[:3])),
     (parts.won, "no-diagonals", "As if only rows and columns won.",
@@ -79,33 +68,22 @@ def last_row_and_column_missed(state: GomokuState, stones: int, last: int) -> bo
     return bool(fives(shape, stones & ~(parts.row_of(shape, shape.rows - 1) | column)))
 
 
-@mistake(parts.won)
-def five_seen_from_its_end_only(state: GomokuState, stones: int, last: int) -> bool:
-    """As if a five counted only when its last stone is at one of its ends."""
-    for step in directions(state):
-        found = fives_along(stones, step)
-        if found & last or found << 4 * step & last:
-            return True
-    return False
-
-
-@mistake(parts.won)
-def only_black_wins(state: GomokuState, stones: int, last: int) -> bool:
-    """As if only Black could win."""
-    return bool(stones == state.position.black and fives(state.position.grid, stones))
-
-
 SHELF.add_rows(
+    (parts.won, "five-seen-from-its-end-only",
+     "As if a five counted only when its last stone is at one of its ends.",
+     lambda state, stones, last: any(
+         (fives_along(stones, s) | fives_along(stones, s) << 4 * s) & last
+         for s in directions(state))),
+    (parts.won, "only-black-wins", "As if only Black could win.",
+     lambda state, stones, last: (
+         stones == state.position.black and bool(fives(state.position.grid, stones)))),
     (parts.won, "nobody-wins", "As if five in a row did not end the game.",
      lambda state, stones, last: False),
+    (parts.won, "stones-of-both-colors-in-line",
+     "As if five stones in a row won, whatever their colors.",
+     lambda state, stones, last: bool(
+         fives(state.position.grid, state.position.black | state.position.white))),
 )  # fmt: skip
-
-
-@mistake(parts.won)
-def stones_of_both_colors_in_line(state: GomokuState, stones: int, last: int) -> bool:
-    """As if five stones in a row won, whatever their colors."""
-    position = state.position
-    return bool(fives(position.grid, position.black | position.white))
 
 
 def directions(state: GomokuState) -> tuple[int, int, int, int]:

@@ -90,20 +90,16 @@ mistake = SHELF.mistake
 # --- isCaptured --------------------------------------------------------------------------------
 
 
-@mistake(captured_stone)
-def single_stones_only(position: Position, point: Point) -> bool:
-    """As if a stone were captured when its own four neighbors are not empty."""
-    return not neighbours(position.grid, position.grid.bit(point)) & position.empty
-
-
-@mistake(captured_stone)
-def surrounded_by_opponent_only(position: Position, point: Point) -> bool:
-    """As if a stone were captured only when all its four neighbors are the opponent's."""
-    color, shape = position.color_at(point), position.grid
-    return not neighbours(shape, shape.bit(point)) & ~position.stones(opponent(color))
-
-
 SHELF.add_rows(
+    (captured_stone, "single-stones-only",
+     "As if a stone were captured when its own four neighbors are not empty.",
+     lambda position, point: (
+         not neighbours(position.grid, position.grid.bit(point)) & position.empty)),
+    (captured_stone, "surrounded-by-opponent-only",
+     "As if a stone were captured only when all its four neighbors are the opponent's.",
+     lambda position, point: not (
+         neighbours(position.grid, position.grid.bit(point))
+         & ~position.stones(opponent(position.color_at(point))))),
     (captured_space, "empty-points-never-captured",
      "As if only stones could be captured, not territory.",
      lambda position, point: False),
@@ -313,25 +309,12 @@ SHELF.add_rows(
      lambda position, point, color: False),
     (ko_of_game, "ko-for-both-colors", "As if a ko might not be filled either.",
      lambda session, position, point, color: bool(point == session.game.ko)),
-)  # fmt: skip
-
-
-@mistake(ko_of_game)
-def ko_for_ever(session: JavaGoSession, position: Position, point: Point, color: int) -> bool:
-    """As if a ko could never be taken back."""
-    bit = position.grid.bit(point)
-    return any(state.ko == bit for state in session.game._states)
-
-
-@mistake(ko_of_board)
-def ko_on_the_bare_board(
-    session: JavaGoSession, position: Position, point: Point, color: int
-) -> bool:
-    """As if the method isLegal, which sees one board, knew ko."""
-    return session.game.refusal(color, point) == "ko"
-
-
-SHELF.add_rows(
+    (ko_of_game, "ko-for-ever", "As if a ko could never be taken back.",
+     lambda session, position, point, color: any(
+         state.ko == position.grid.bit(point) for state in session.game._states)),
+    (ko_of_board, "ko-on-the-bare-board",
+     "As if the method isLegal, which sees one board, knew ko.",
+     lambda session, position, point, color: session.game.refusal(color, point) == "ko"),
     ("play", "captured-stones-stay-on-board",
      "As if captured stones stayed on the board of the game.", bank.keep_captured),
 )  # fmt: skip
