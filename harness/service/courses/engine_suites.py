@@ -277,10 +277,8 @@ def data(folder: Path, run: SuiteRun) -> bytes | None:
 
 def load_kept(folder: Path, runs: Sequence[SuiteRun]) -> list[RunKept]:
     """Return runs as a history keeps them; those that were removed meanwhile are left out."""
-    paths = (document(folder, run.id).with_suffix(".kept") for run in runs)
-    return [
-        canonical_json.loads(RunKept, path.read_text("ascii")) for path in paths if path.is_file()
-    ]
+    kept = (document(folder, run.id).with_suffix(".kept") for run in runs)
+    return [canonical_json.loads(RunKept, one.read_text("ascii")) for one in kept if one.is_file()]
 
 
 # --- A run of a suite beside a former one, with the code that ``run --baseline`` uses ------------

@@ -119,9 +119,7 @@ def would_be_left_out(
 ) -> list[WeighedTest]:
     """Return those that would still not count if ``then`` was put in force, for a preview."""
     own = point_weights.load_weights(assignment)
-    before = {
-        part: {**files, **own.left_out.get(part, {})} for part, files in then.left_out.items()
-    }
+    before = {part: {**new, **own.left_out.get(part, {})} for part, new in then.left_out.items()}
     weighed = parts(settings, assignment)
     return point_weights.still_left_out(weighed, then._replace(left_out=before))
 

@@ -40,7 +40,7 @@ _COLUMNS: dict[type, Callable[..., Column[Any]]] = {
 }  # fmt: skip
 
 
-def _record_table(name: str, record: type, *keys: str, **references: str) -> Table:
+def _table(name: str, record: type, *keys: str, **references: str) -> Table:
     """Return a table with a column for each field of a record, called as the field.
 
     ``keys``: fields of the primary key. ``references``: tables whose ids fields are.
@@ -59,23 +59,23 @@ SERVICE_VERSION = Table("service_version", METADATA, _key("version_num"))
 
 # --- people ---
 
-PERSON = _record_table("person", records.Person, "id")
-LINK = _record_table("link", records.Link, "digest", person="person")
-SESSION = _record_table("session", records.Session, "digest", person="person")
-TOKEN = _record_table("token", records.Token, "id", person="person")
+PERSON = _table("person", records.Person, "id")
+LINK = _table("link", records.Link, "digest", person="person")
+SESSION = _table("session", records.Session, "digest", person="person")
+TOKEN = _table("token", records.Token, "id", person="person")
 TOKEN.append_column(_text("digest", unique=True))
-REPEATED = _record_table("repeated", records.RepeatedRequest, "person", "key", person="person")
-LETTER = _record_table("letter", records.Letter, "id")
+REPEATED = _table("repeated", records.RepeatedRequest, "person", "key", person="person")
+LETTER = _table("letter", records.Letter, "id")
 Index("letter_due", LETTER.c.state, LETTER.c.due)
 Index("letter_to", LETTER.c.address, LETTER.c.made)
 
 
 # --- courses ---
 
-COURSE = _record_table("course", records.Course, "id")
+COURSE = _table("course", records.Course, "id")
 _IN_COURSE = {"course": "course", "person": "person"}
-MEMBER = _record_table("member", records.Member, "course", "person", **_IN_COURSE)
-ASSIGNED = _record_table("assigned", records.CourseAssignment, "id", course="course")
+MEMBER = _table("member", records.Member, "course", "person", **_IN_COURSE)
+ASSIGNED = _table("assigned", records.CourseAssignment, "id", course="course")
 EXTENSION = Table(
     "extension",
     METADATA,
@@ -95,13 +95,11 @@ BELONGS = Table(  # whose something is: a later roster may put them into other g
 Index("belongs_to", BELONGS.c.student)
 
 _ASSIGNED_BY = {"assignment": "assigned", "person": "person"}
-UPLOAD = _record_table("upload", records.Upload, "id", **_ASSIGNED_BY)
+UPLOAD = _table("upload", records.Upload, "id", **_ASSIGNED_BY)
 Index("upload_of", UPLOAD.c.assignment, UPLOAD.c.key, UPLOAD.c.at)
-GRADING = _record_table("grading", records.Grading, "id", **_ASSIGNED_BY)
-MARKED = _record_table("marked", records.StudentMark, "grading", "key", grading="grading")
-RECEIVED = _record_table(
-    "received", records.MarkRecipient, "grading", "student", grading="grading"
-)
+GRADING = _table("grading", records.Grading, "id", **_ASSIGNED_BY)
+MARKED = _table("marked", records.StudentMark, "grading", "key", grading="grading")
+RECEIVED = _table("received", records.MarkRecipient, "grading", "student", grading="grading")
 WORD = Table(  # what a worker said while it ran public tests, for who watches
     "word",
     METADATA,
@@ -109,43 +107,39 @@ WORD = Table(  # what a worker said while it ran public tests, for who watches
     _whole("number", primary_key=True, autoincrement=False),
     _text("said"),  # JSON
 )
-COMMENT = _record_table("comment", records.Comment, "id", **_ASSIGNED_BY)  # for whom: BELONGS
+COMMENT = _table("comment", records.Comment, "id", **_ASSIGNED_BY)  # for whom: BELONGS
 Index("comment_on", COMMENT.c.assignment, COMMENT.c.key, COMMENT.c.at)
-OVERRIDE = _record_table("override", records.Override, "assignment", "key", **_ASSIGNED_BY)
+OVERRIDE = _table("override", records.Override, "assignment", "key", **_ASSIGNED_BY)
 
 # --- suites of engine authors ---
 
-SUITE = _record_table("suite", records.Suite, "id", person="person")
+SUITE = _table("suite", records.Suite, "id", person="person")
 Index("suite_of", SUITE.c.person, SUITE.c.made)
 Index("suite_badge", SUITE.c.badge)
-SUITE_RUN = _record_table("suite_run", records.SuiteRun, "id", suite="suite", person="person")
+SUITE_RUN = _table("suite_run", records.SuiteRun, "id", suite="suite", person="person")
 Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
 
 # --- platforms that open the service from their courses (LTI 1.3) ---
 
-LTI_PLATFORM = _record_table("lti_platform", records.Platform, "id")
+LTI_PLATFORM = _table("lti_platform", records.Platform, "id")
 Index("lti_platform_client", LTI_PLATFORM.c.issuer, LTI_PLATFORM.c.client_id, unique=True)
-LTI_COURSE = _record_table(
-    "lti_course", records.CourseLink, "id", platform="lti_platform", **_IN_COURSE
-)
+LTI_COURSE = _table("lti_course", records.CourseLink, "id", platform="lti_platform", **_IN_COURSE)
 _CONTEXT = LTI_COURSE.c.platform, LTI_COURSE.c.deployment, LTI_COURSE.c.context
 Index("lti_course_context", *_CONTEXT, unique=True)
 _OF_LINK = {"link": "lti_course"}
-LTI_USER = _record_table(
-    "lti_user", records.PlatformUser, "link", "subject", person="person", **_OF_LINK
-)
-LTI_LINE = _record_table(
+LTI_USER = _table("lti_user", records.PlatformUser, "link", "subject", person="person", **_OF_LINK)
+LTI_LINE = _table(
     "lti_line", records.GradebookLine, "link", "assignment", assignment="assigned", **_OF_LINK
 )
-LTI_SCORE = _record_table(
+LTI_SCORE = _table(
     "lti_score", records.Score, "link", "assignment", "key", assignment="assigned", **_OF_LINK
 )
 Index("lti_score_due", LTI_SCORE.c.state, LTI_SCORE.c.due)
-LTI_SECRET = _record_table("lti_secret", records.LaunchSecret, "digest")
+LTI_SECRET = _table("lti_secret", records.LaunchSecret, "digest")
 
 # --- the queue ---
 
-JOB = _record_table("job", records.Job, "id", assignment="assigned")
+JOB = _table("job", records.Job, "id", assignment="assigned")
 Index("job_left", JOB.c.state, JOB.c.turn, JOB.c.due, JOB.c.made)
 Index("job_about", JOB.c.about, JOB.c.kind)
 
@@ -163,7 +157,7 @@ FIGURE = Table(  # histograms of durations; labels are JSON
 
 # --- the audit log ---
 
-AUDIT = _record_table("audit", records.AuditEntry, "link")
+AUDIT = _table("audit", records.AuditEntry, "link")
 AUDIT.append_column(_text("signature"))
 AUDIT_END = Table(  # 1: how long the log is; 0: how much of its beginning was cut off
     "audit_end",
