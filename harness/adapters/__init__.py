@@ -65,7 +65,7 @@ ADAPTERS: dict[str, toml_schema.Schema] = {"gosensei": _GOSENSEI, "java-go": _JA
 def place(adapter: Adapter, folder: Path) -> None:
     """Make ``folder``, which ``python3 FOLDER`` will run as an engine."""
     _copy(_INSIDE, folder / "inside")
-    (folder / "__main__.py").write_text("from inside.adapter_protocol import main\n\nmain()\n")
+    (folder / "__main__.py").write_text("from inside.main import main\n\nmain()\n")
     for name in _PACKAGES.get(adapter.name, ()):
         from importlib.util import find_spec
 

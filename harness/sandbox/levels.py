@@ -6,6 +6,7 @@ started is not there; one that the canary gets out of is an error, whatever else
 
 import contextlib
 import os
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -124,6 +125,6 @@ def interpreter() -> str:
     own = os.path.realpath(sys.executable)
     if os.geteuid() != 0 or not os.path.exists("/usr/bin/python3"):
         return own
-    from harness.environments.interpreters import is_open  # for root alone
-
-    return own if is_open(own) else "/usr/bin/python3"
+    above = (Path(own), *Path(own).parents)
+    is_open_to_all = all(place.stat().st_mode & stat.S_IXOTH for place in above)
+    return own if is_open_to_all else "/usr/bin/python3"

@@ -4,5 +4,6 @@
 * ``calling``: one run of a program, with an end;
 * ``gosensei``: a command-line program that is given a board file for each question;
 * ``java_go``: a Java class, and a game for two at the terminal (``playing``), both through
-  ``Shim.java``.
+  ``Shim.java``;
+* ``main``: the one that the settings name, on standard input and output.
 """

@@ -7,11 +7,8 @@ adapter lives on.
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from .go_board import AdapterBoard, Refusal, color_of
@@ -129,25 +126,3 @@ def _drop_empty_lines(text: str) -> str:
     kept = "".join(c for c in text.rstrip() if c in "\n\t" or c.isprintable())
     first, *rest = kept.split("\n")
     return "\n".join([first, *(line or " " for line in rest)])
-
-
-def main() -> None:
-    """Answer the lines of standard input, until ``quit`` or the end.
-
-    The settings name the engine; the argument is the submission's folder.
-    """
-    from .gosensei import Gosensei
-    from .java_go import JavaGo
-
-    settings = json.loads(Path(__file__).parents[1].joinpath("settings.json").read_text())
-    kind = {"gosensei": Gosensei, "java-go": JavaGo}[settings["name"]]
-    engine = kind(settings, Path(sys.argv[1]).resolve())
-    try:
-        for line in sys.stdin.buffer:
-            reply = engine.handle(line.decode(errors="replace"))
-            sys.stdout.buffer.write(reply.encode())
-            sys.stdout.buffer.flush()
-            if not engine.running:
-                return
-    finally:
-        engine.close()

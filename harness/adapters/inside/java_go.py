@@ -17,24 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .adapter_protocol import AdapterEngine
-from .calling import TimeLeft
+from .calling import JAVA, TimeLeft, class_path
 from .go_board import AdapterBoard, Refusal, TimeOut, color_of
 
 if TYPE_CHECKING:
     from .playing import Player
 
-# Started in a third of the time, with fewer threads, and with no more memory than a student needs.
-JAVA = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m")
 _START = 60.0  # seconds until the classes are loaded
 _MARGIN = 10  # times the processor seconds: the shim, which watches itself, is done before
 _ENOUGH = 3  # calls of a method that did not return; after them it is not called
 X_COLUMN, X_ROW = "x is the column", "x is the row"
-
-
-def class_path(folder: Path, settings: dict[str, Any]) -> str:
-    """Return where Java finds the classes, and libraries that came along."""
-    places = (settings["classes"], "*", "lib/*")
-    return ":".join(str(folder / place) for place in places)
 
 
 class Methods:

@@ -194,7 +194,7 @@ class Ledger:
         return found
 
     def naming_errors(self) -> contextlib.AbstractContextManager[None]:
-        """Turn what the database says into sentences, as :meth:`LedgerDatabase.naming_errors`."""
+        """Turn what the database says into sentences, as it does itself."""
         return self.database.naming_errors()
 
     def close(self) -> None:
