@@ -33,13 +33,6 @@ def index_page(
         for one in some:
             changes.setdefault(one.path, [0, 0])[place] += 1
     bad = [view.file.case.path for view in views if _is_bad(view)]
-    kinds = [
-        ("all", "All", len(views)),
-        ("f", "Failed", len(bad)),
-        ("p", "Passed", len(views) - len(bad)),
-    ]
-    if comparison:
-        kinds.append(("c", "Changed", len(changes)))
     ways = ""
     if any(view.tally.failed for view in views):
         from harness.report.html import failure_ways
@@ -53,8 +46,8 @@ def index_page(
         comparison=comparison,
         failures=_failures(run, names),
         ways=ways,
-        told=f"{len(bad)} of {len(views)} have failures" if bad else f"{len(views)}, all passed",
-        kinds=kinds,
+        bad=len(bad),
+        changed=len(changes),
         longest=max((view.tally.seconds for view in views), default=0.0),
         times_in_words=times_in_words,
         files=[

@@ -223,12 +223,9 @@ class Crashes:
         self._told.setdefault(crash_of(failure), path)
         return before
 
-    def everywhere(self, failure: Failure) -> str:
-        """Return a sentence about all the case files in which it happened; "": in one alone."""
-        paths = self._paths.get(crash_of(failure), [])
-        if len(paths) < 2:
-            return ""
-        return f"The same failure in {len(paths)} case files: {', '.join(paths)}."
+    def everywhere(self, failure: Failure) -> list[str]:
+        """Return all the case files in which it happened."""
+        return self._paths.get(crash_of(failure), [])
 
 
 def troubles(
