@@ -90,14 +90,11 @@ def complete(path: str, run: RunKept) -> None:
     """
     try:
         with _open(path) as base, _transaction(base):
-            base.execute(
-                "UPDATE run SET state = ? WHERE number = ?", (run.state.value, run.number)
-            )
+            state = run.state.value, run.number
+            base.execute("UPDATE run SET state = ? WHERE number = ?", state)
             for place, file in enumerate(run.files):
-                base.execute(
-                    "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (run.number, place, *file[:5]),
-                )
+                row = run.number, place, *file[:5]
+                base.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)", row)
                 for one in file.results:
                     base.execute(
                         "INSERT INTO test VALUES (NULL, ?, ?, ?, ?) ON CONFLICT DO NOTHING",

@@ -92,7 +92,15 @@ def _index_page(
         left_causes=sum(map(len, groups[_CAUSES:])),
         flaky=[(one.test, one.line, text.flakiness(one)) for one in trends.flaky[:_FLAKY]],
         files=[
-            _file(file, name, scale)
+            {
+                "file": file,
+                "address": link(name),
+                "counts": of_file(file.last),
+                "changes": sum(len(one.changes) for one in file.courses),
+                "failures": plots.failures(file),
+                "median": plots.median(file.times),
+                "time": plots.time(file.times, scale),
+            }
             for file, name in sorted(zip(files, names, strict=True), key=_badness)
         ],
         drawn=choose_shown_runs(trends),
@@ -108,18 +116,6 @@ def _badness(pair: tuple[FileCourse, str]) -> tuple[bool, int]:
     """Return what puts a file first: the engine failed at it; then the most failures."""
     last = pair[0].last
     return not last.failure, -of_file(last).failed
-
-
-def _file(file: FileCourse, name: str, scale: plots.Scale) -> dict[str, object]:
-    return {
-        "file": file,
-        "address": link(name),
-        "counts": of_file(file.last),
-        "changes": sum(len(one.changes) for one in file.courses),
-        "failures": plots.failures(file),
-        "median": plots.median(file.times),
-        "time": plots.time(file.times, scale),
-    }
 
 
 # --- the pages about a file --------------------------------------------------------------------

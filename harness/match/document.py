@@ -19,7 +19,7 @@ import math
 from typing import Any
 
 from harness.match.ratings import Rating
-from harness.match.records import moves_as_text
+from harness.match.records import Game, moves_as_text
 from harness.match.standings import Standings
 from harness.report import report_files
 from harness.text import encode_without_surrogates
@@ -38,7 +38,7 @@ def document(standings: Standings) -> dict[str, Any]:
     """Return the document of a match, as the module describes it."""
     result, match = standings.result, standings.result.match
     names = [player.name for player in match.players]
-    sprt, games = None, []
+    sprt = None
     if course := result.course:
         needed = {f"{elo:g}": round(count) for elo, count in course.expected_games.items()}
         sprt = {
@@ -49,19 +49,6 @@ def document(standings: Standings) -> dict[str, Any]:
             "verdict": course.verdict,
             "expected_games": needed,
         }
-    for game in result.games:
-        plan, known = game.plan, game.as_json()
-        del known["plan"]
-        about = {
-            "number": plan.number + 1,
-            "pair": plan.pair + 1,
-            "round": plan.round + 1,
-            "black": names[plan.black],
-            "white": names[plan.white],
-            "opening": plan.opening,
-            "result": game.result,
-        }
-        games.append({**about, **known, "disputed": game.disputed})
     return {
         "schema": SCHEMA,
         "version": VERSION,
@@ -106,8 +93,24 @@ def document(standings: Standings) -> dict[str, Any]:
             }
             for one in match.openings
         ],
-        "games": games,
+        "games": [_game(game, names) for game in result.games],
         "unplayed": [{"game": plan.number + 1, "why": why} for plan, why in result.unplayed],
+    }
+
+
+def _game(game: Game, names: list[str]) -> dict[str, Any]:
+    plan, known = game.plan, game.as_json()
+    del known["plan"]
+    return {
+        "number": plan.number + 1,
+        "pair": plan.pair + 1,
+        "round": plan.round + 1,
+        "black": names[plan.black],
+        "white": names[plan.white],
+        "opening": plan.opening,
+        "result": game.result,
+        **known,
+        "disputed": game.disputed,
     }
 
 

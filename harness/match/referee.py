@@ -384,8 +384,7 @@ def read_openings(paths: Sequence[str], rules: Rules, max_moves: int | None) -> 
 
 
 def _opening(data: bytes, path: Path, number: int, rules: Rules, max_moves: int | None) -> Opening:
-    choice = SnapshotChoice(number=number, game=rules.game)
-    whole = read_sgf(data, str(path), choice)
+    whole = read_sgf(data, str(path), SnapshotChoice(number=number, game=rules.game))
     board, start = whole.position.grid, whole.start
     if (board.columns, board.rows) != rules.size:
         columns, rows = rules.size
@@ -393,10 +392,11 @@ def _opening(data: bytes, path: Path, number: int, rules: Rules, max_moves: int 
             f"--openings {path}: game {number} has a board of {board.columns} columns and"
             f" {board.rows} rows, expected {columns} and {rows} (--size)"
         )
-    setup = [(color, vertex(point)) for color in (BLACK, WHITE)
-             for point in board.points(start.stones(color))]  # fmt: skip
-    moves = [
-        (color, vertex(point) if point else "pass") for color, point in whole.moves[:max_moves]
-    ]
+    setup = tuple(
+        (color, vertex(point))
+        for color in (BLACK, WHITE)
+        for point in board.points(start.stones(color))
+    )
+    moves = ((color, vertex(point) if point else "pass") for color, point in whole.moves)
     first = whole.moves[0][0] if whole.moves else whole.to_play or BLACK
-    return Opening(f"{path.name}, game {number}", tuple(setup), tuple(moves), first)
+    return Opening(f"{path.name}, game {number}", setup, tuple(moves)[:max_moves], first)

@@ -64,7 +64,8 @@ class Dialect:
         """
         if expected is None:
             return Verdict.PASSED if reply.ok else Verdict.FAILED
-        return _verdict(expected, reply.ok and _matches(pattern.matcher, expected, reply.text))
+        matches = reply.ok and bool(pattern.matcher(expected.expression)(reply.text))
+        return _verdict(expected, reply.ok and matches is not expected.negated)
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """Return the outcomes of a whole file as they are to be reported."""
@@ -133,7 +134,8 @@ class GnuGo(Dialect):
         assert expected is not None  # settle() gave every test one
         if expected.ignored:
             return Verdict.IGNORED
-        return _verdict(expected, _matches(pattern.searcher, expected, _first_line(reply)))
+        matches = bool(pattern.searcher(expected.expression)(_first_line(reply)))
+        return _verdict(expected, matches is not expected.negated)
 
     def settle_outcomes(self, steps: Sequence[Step], outcomes: list[Outcome]) -> list[Outcome]:
         """The last reply with an id is that of all its tests, and its first line is all of it."""
@@ -167,12 +169,6 @@ def find_dialect(name: str) -> Dialect:
 def _first_line(reply: Reply) -> str:
     # regress.awk takes the id and the blanks after it off the first line, nothing off its end.
     return re.sub("[=?][0-9]* *", "", reply.raw.partition("\n")[0], count=1)
-
-
-def _matches(
-    tester: Callable[[str], Callable[[str], object]], expected: Pattern, text: str
-) -> bool:
-    return bool(tester(expected.expression)(text)) is not expected.negated
 
 
 def _verdict(expected: Pattern, passes: bool) -> Verdict:

@@ -17,13 +17,8 @@ from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
 from harness.reading.pattern import within
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.report.board_evidence import objection, right_answers
+from harness.report.file_view import FileView
 from harness.vocabulary.answers import Wordings, word_answer, word_question
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from harness.reading.pattern import How
-    from harness.report.file_view import FileView
 
 # Longer texts are only compared from both ends: aligning takes quadratic time.
 _MAX_WORDS = 600
@@ -149,8 +144,13 @@ def _hint(pattern: Pattern | None, ok: bool, text: str) -> str:
             return ""
 
 
-def _matches(expression: str, text: str, flags: int = 0, method: How = "fullmatch") -> bool:
-    return within(_HINT_SECONDS, re.compile(expression, _FLAGS | flags), method)(text)
+def _matches(expression: str, text: str, flags: int = 0) -> bool:
+    return within(_HINT_SECONDS, re.compile(expression, _FLAGS | flags), "fullmatch")(text)
+
+
+def _contains(expression: str, text: str) -> bool:
+    matches = within(_HINT_SECONDS, re.compile(expression, _FLAGS), "search")
+    return "|" not in expression and matches(text)
 
 
 def _same_words(expression: str, text: str) -> bool:
@@ -176,12 +176,7 @@ _HINTS: _Hints = (
         "Only blanks or line ends differ.",
     ),
     (_same_words, "The same words, in another order."),
-    (
-        lambda expression, text: (
-            "|" not in expression and _matches(expression, text, method="search")
-        ),
-        "The reply contains the expected text, but is more than that.",
-    ),
+    (_contains, "The reply contains the expected text, but is more than that."),
 )
 # An engine behind an adapter need not know GTP: its signs are named where they matter.
 _ERROR_HINTS: _Hints = (

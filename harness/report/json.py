@@ -94,7 +94,7 @@ def parts(
         "errors": run.errors,
         "faults": run.faults,
         "unfinished": run.unfinished,
-        "diagnoses": [_diagnosis(one) for one in run.diagnoses],
+        "diagnoses": [*map(_diagnosis, run.diagnoses)],
     }
     texts = ([*digests(file.case.steps)] for file in run.files)
     files = zip(run.files, tallies, of_run(run, views), texts, strict=True)

@@ -60,7 +60,7 @@ def test_reporting(data: bytes, dialect: str, ok: bool, text: str) -> None:
     run = run._replace(diagnoses=diagnoses(run.files))
     shown = view(file)
     cuts = part_cuts(file)
-    log = log_of(file, "x", cuts)
+    log, logs = log_of(file, "x", cuts), log_pages(file, run, "x", cuts, {})
     told = [
         *gogui.lines(file, prefix=True, long=True),
         *Terminal(Paint(on=False), unicode=True, patterns=True).file(shown),
@@ -68,11 +68,7 @@ def test_reporting(data: bytes, dialect: str, ok: bool, text: str) -> None:
         *map(escape_controls, junit.document(run.files, [tally(file)], [])),
         *map(escape_controls, tap.lines(run)),
         *(escape_controls(text) for _, page in file_pages(shown, run, "x", log) for text in page),
-        *(
-            escape_controls(text)
-            for _, page in log_pages(file, run, "x", cuts, {})
-            for text in page
-        ),
+        *(escape_controls(text) for _, page in logs for text in page),
     ]
     for one in told:
         one.encode()

@@ -267,5 +267,4 @@ def test_tap_says_what_the_run_says():
 @settings(max_examples=60)
 @given(runs())
 def test_tap_is_read_whatever_it_holds(run):
-    assert not any("\n" in line for line in tap.lines(run))
     read_tap(tap.lines(run))

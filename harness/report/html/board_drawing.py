@@ -98,12 +98,16 @@ def board(diagram: Diagram, evidence: Evidence) -> Markup:
         x, y = _place(grid, diagram.last, rim)
         is_on_black = position.color_at(diagram.last) == BLACK
         last = {"x": x, "y": y, "color": "#fff" if is_on_black else "#16181d"}
+    told = [f"Board, {grid.columns} by {grid.rows}. {describe(diagram)}"]
+    for _, words, points in _marked(evidence):
+        names = " ".join(vertex(point, diagram.letters) for point in points)
+        told.append(f"{words[0].upper()}{words[1:]}: {names}.")
     return _draw(
         "board",
         rim,
         width,
         height,
-        _in_words(diagram, evidence),
+        " ".join(told),
         _lines(grid, rim, diagram.letters),
         _owners(diagram, rim),
         [(f"s{kind}", _path(grid, points, rim), kind) for kind, points in stones],
@@ -184,18 +188,6 @@ def _labels(diagram: Diagram, evidence: Evidence, rim: int) -> list[tuple[str, i
         for point, mark in diagram.marks.items()
         if mark not in _OWNERS and point not in taken
     ]
-
-
-# --- in words ----------------------------------------------------------------------------------
-
-
-def _in_words(diagram: Diagram, evidence: Evidence) -> str:
-    grid = diagram.position.grid
-    told = [f"Board, {grid.columns} by {grid.rows}. {describe(diagram)}"]
-    for _, words, points in _marked(evidence):
-        names = " ".join(vertex(point, diagram.letters) for point in points)
-        told.append(f"{words[0].upper()}{words[1:]}: {names}.")
-    return " ".join(told)
 
 
 def owners_on_paper(diagrams: Iterable[Diagram], legend: Mapping[str, str]) -> Markup:

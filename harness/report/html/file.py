@@ -129,7 +129,7 @@ class _Pages:
     def _address(self, part: int, step: Step) -> str:
         """Return where the card of a test is, from a part of the page; "" if it has none."""
         address, _ = self._addresses.get(step.line, ("", ""))
-        return address.removeprefix(link(part_name(self._name, part)))
+        return address and address.removeprefix(link(part_name(self._name, part)))
 
     def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
         steps, log = self._view.file.case.steps, self._log
@@ -153,9 +153,7 @@ _KINDS = (("f", "FAILED"), ("x", "Expected"), ("w", "Other"), ("p", "Passed"))
 
 def _kinds(outcomes: Sequence[Outcome]) -> list[tuple[str, str, int]]:
     """Return what a filter of the tests tells apart."""
-    others = [one for one in outcomes if one.verdict is not Verdict.PASSED or one.flaky]
-    counts = Counter(map(_kind, others))
-    counts["p"] = len(outcomes) - len(others)
+    counts = Counter(map(_kind, outcomes))
     kinds = [("all", "All", len(outcomes))]
     return kinds + [(kind, words, counts[kind]) for kind, words in _KINDS if counts[kind]]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from harness.records import RunResult, Verdict
+from harness.report.baseline import Comparison
 from harness.report.file_view import FileView, crash_of
 from harness.report.html.file import card_addresses
 from harness.report.html.page_names import link
@@ -11,10 +12,6 @@ from harness.report.html.templates import render
 from harness.report.reporters import command_of
 from harness.report.tally import total
 from harness.text import count_rest, one_line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.report.baseline import Comparison
 
 _COMMAND = 1_000  # characters of a command line
 _LISTED = 60  # failed tests of one file that are named
@@ -25,7 +22,7 @@ def index_page(
     run: RunResult,
     views: Sequence[FileView],
     names: Sequence[str],
-    comparison: "Comparison | None" = None,
+    comparison: Comparison | None = None,
 ) -> Iterator[str]:
     """Yield the first page; ``views`` and page ``names`` go with ``run.files``."""
     changes: dict[str, list[int]] = {}  # by path how many tests broke and were mended
@@ -33,13 +30,6 @@ def index_page(
         for one in some:
             changes.setdefault(one.path, [0, 0])[place] += 1
     bad = [view.file.case.path for view in views if _is_bad(view)]
-    kinds = [
-        ("all", "All", len(views)),
-        ("f", "Failed", len(bad)),
-        ("p", "Passed", len(views) - len(bad)),
-    ]
-    if comparison:
-        kinds.append(("c", "Changed", len(changes)))
     ways = ""
     if any(view.tally.failed for view in views):
         from harness.report.html import failure_ways
@@ -53,8 +43,8 @@ def index_page(
         comparison=comparison,
         failures=_failures(run, names),
         ways=ways,
-        told=f"{len(bad)} of {len(views)} have failures" if bad else f"{len(views)}, all passed",
-        kinds=kinds,
+        bad=len(bad),
+        changed=len(changes),
         longest=max((view.tally.seconds for view in views), default=0.0),
         times_in_words=times_in_words,
         files=[

@@ -211,10 +211,13 @@ _draw_trouble = drawing("report/html/trouble.html")
 
 
 class Crashes:
-    """The ways that engines failed in the files of one page; each is told once."""
+    """The ways that engines failed in the files of one page; each is told once.
+
+    Attribute ``paths``: by way, all the case files in which it happened.
+    """
 
     def __init__(self, files: Iterable[FileResult]) -> None:
-        self._paths = paths_of_crashes(files)
+        self.paths = paths_of_crashes(files)
         self._told: dict[object, str] = {}
 
     def find_first_place(self, failure: Failure, path: str) -> str:
@@ -222,13 +225,6 @@ class Crashes:
         before = self._told.get(crash_of(failure), "")
         self._told.setdefault(crash_of(failure), path)
         return before
-
-    def everywhere(self, failure: Failure) -> str:
-        """Return a sentence about all the case files in which it happened; "": in one alone."""
-        paths = self._paths.get(crash_of(failure), [])
-        if len(paths) < 2:
-            return ""
-        return f"The same failure in {len(paths)} case files: {', '.join(paths)}."
 
 
 def troubles(
@@ -243,7 +239,7 @@ def troubles(
     if file.failures:
         told = [known.find_first_place(one, file.case.path) for one in file.failures]
         shown = [
-            (one, before, known.everywhere(one.failure))
+            (one, before, known.paths.get(crash_of(one.failure), ()))
             for one, before in zip(breaks(file), told, strict=True)
         ]
         # What it wrote belongs to all of them, and ends with the last.
