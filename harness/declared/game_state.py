@@ -361,7 +361,9 @@ class _LineReader:
         self._game = declaration.game
         vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
         # Of the wrong arguments of a command.
-        self._templates = cache(lambda command: [_Template(one, vertex) for one in command.bad])
+        self._templates = cache(
+            lambda command: [_read_template(one, vertex) for one in command.bad]
+        )
 
     def read(self, line: str) -> tuple[_LineReading, ...]:
         """Return the readings of a line that hold at some time."""
@@ -369,10 +371,9 @@ class _LineReader:
         if command is None:
             return ()
         every = [self._reading(self._arguments(command, words))]
-        for template in self._templates(command):
-            stands_for = template.stands_for(" ".join(words))
-            if stands_for is not None:
-                every.append(self._reading(stands_for))
+        for names, pattern in self._templates(command):
+            if found := pattern.fullmatch(" ".join(words)):
+                every.append(self._reading(zip(names, found.groups(), strict=True)))
         return tuple(one for one in every if one.turns)
 
     def _arguments(self, command: DeclaredCommand, words: list[str]) -> Iterator[tuple[str, str]]:
@@ -424,23 +425,19 @@ class _LineReader:
         return frozenset(colors if is_one else ())
 
 
-class _Template:
-    """Wrong arguments as they are declared, such as ``{turn} pass``."""
+def _read_template(text: str, vertex: str) -> tuple[list[str], re.Pattern[str]]:
+    """Return the words of wrong arguments such as ``{turn} pass``, and what finds them in a text.
 
-    def __init__(self, text: str, vertex: str) -> None:
-        self._words: list[str] = []  # what the groups of the pattern stand for
-        pattern = ""
-        for before, word, _, _ in Formatter().parse(" ".join(text.split())):
-            pattern += re.escape(before)
-            if word is not None:
-                self._words.append(word)
-                pattern += f"({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
-        self._pattern = re.compile(pattern, re.IGNORECASE)
-
-    def stands_for(self, text: str) -> list[tuple[str, str]] | None:
-        """Return its words with what stands for them in a text; None if it is another text."""
-        found = self._pattern.fullmatch(text)
-        return None if found is None else list(zip(self._words, found.groups(), strict=True))
+    ``vertex``: the pattern of one.
+    """
+    words: list[str] = []  # what the groups of the pattern stand for
+    pattern = ""
+    for before, word, _, _ in Formatter().parse(" ".join(text.split())):
+        pattern += re.escape(before)
+        if word is not None:
+            words.append(word)
+            pattern += f"({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
+    return words, re.compile(pattern, re.IGNORECASE)
 
 
 def is_sized(command: DeclaredCommand) -> bool:
