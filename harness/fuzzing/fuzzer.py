@@ -1,4 +1,4 @@
-"""The fuzzing of one engine: finding after finding, each another cause."""
+"""The fuzzing of one engine: finding after finding, each another cause and made small."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

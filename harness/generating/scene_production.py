@@ -1,4 +1,4 @@
-"""Scenes put before the oracle: are they what they should be, what is right, and why?
+"""A set of scenes: made from a harvest or from nothing, put before the oracle, and chosen.
 
 A scene that does not do what it is meant to do is left out, and counted with the reason.
 """
