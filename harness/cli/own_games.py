@@ -17,7 +17,6 @@ from harness.assignments.assignment import FILE, Assignment
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
-from harness.declared import declaration as declarations
 from harness.declared import proposal
 from harness.declared.evidence import gather
 from harness.declared.probes import NoProtocolError, try_protocols
@@ -109,8 +108,7 @@ def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> Tr
         raise UsageError(f"{assignment.place}: found no [reference], [game] or [[command]] to try")
     declaration, specification = given, assignment.specification
     if given.extends:
-        commands = declarations.with_standard(given.commands, given.game)
-        declaration = given._replace(extends="", commands=commands)
+        declaration = given.alone()
         specification = assignment._replace(declaration=declaration).specification
     if specification is None or not isinstance(specification.truth, ReferenceProgram):
         raise UsageError(f"{assignment.place}: found no [reference], expected one: it is asked")

@@ -152,6 +152,10 @@ class Declaration(_Declared):
         """The questions without arguments that have one answer."""
         return tuple(one for one in self.of_kind(Kind.ASKS) if not (one.is_free or one.arguments))
 
+    def alone(self) -> "Declaration":
+        """Return the same game with GTP's usual commands in place of an assignment that ships."""
+        return self._replace(commands=with_standard(self.commands, self.game), extends="")
+
     @property
     def move(self) -> DeclaredCommand | None:
         """The command that plays a stone, or None."""

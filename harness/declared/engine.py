@@ -19,14 +19,7 @@ from harness.declared.game_state import (
 )
 from harness.records import Reply
 from harness.vocabulary.script import name_of
-from harness.vocabulary.transformations import (
-    COLORS,
-    LARGER,
-    ORDER,
-    SYMMETRY,
-    Transformation,
-    match_case,
-)
+from harness.vocabulary.transformations import COLORS, KINDS, SYMMETRY, Transformation, match_case
 from oracle.errors import GtpError
 from oracle.gtp.protocol import Engine, is_number, split
 from oracle.position import BLACK, WHITE, Position, grid
@@ -259,8 +252,8 @@ def unfit(declaration: Declaration) -> tuple[str, ...]:
     game = declaration.game
     used = {one.drawn for each in declaration.commands for one in each.arguments}
     exchanges = game.turns == ANY and len(game.colors) == 2 and Drawn.COLOR in used
-    turns = Drawn.VERTEX in used
-    return (*(() if turns else (SYMMETRY,)), *(() if exchanges else (COLORS,)), LARGER, ORDER)
+    has = {SYMMETRY: Drawn.VERTEX in used, COLORS: exchanges}
+    return tuple(kind for kind in KINDS if not has.get(kind))
 
 
 class BegunBoard:

@@ -21,7 +21,6 @@ from harness.declared.declaration import (
     DeclaredGame,
     Form,
     Kind,
-    with_standard,
 )
 from harness.declared.engine import ReferenceEngine
 from harness.declared.game_state import ConversationState, is_sized, refuses
@@ -224,8 +223,7 @@ def with_declared(kind: FeatureKind, declaration: Declaration, folder: Path) -> 
 
     ``folder``: in which the files lie that commands name.
     """
-    commands = with_standard(declaration.commands, declaration.game)
-    whole = declaration._replace(commands=commands, extends="")
+    whole = declaration.alone()
     asks = [one for one in declaration.of_kind(Kind.ASKS) if not one.is_free]
     own = (_ask_declared(one, kind.features, whole, folder) for one in asks)
     return kind._replace(features=(*kind.features, *own))

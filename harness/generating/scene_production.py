@@ -3,8 +3,6 @@
 A scene that does not do what it is meant to do is left out, and counted with the reason.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import tempfile
@@ -192,7 +190,7 @@ class SceneChoice:
         for staged in best.chosen[len(self.chosen) :]:
             self.take(staged)
 
-    def _attempt(self, candidates: Sequence[Staged], plan: Plan) -> SceneChoice:
+    def _attempt(self, candidates: Sequence[Staged], plan: "Plan") -> "SceneChoice":
         """Return this choice after taking what a plan says, again and again: some close others."""
         tried = copy.deepcopy(self, {id(one): one for one in self.chosen})
         while True:
@@ -297,7 +295,7 @@ def produce(
     )
 
 
-def _choose(request: SceneRequest, workshop: _Workshop, other_catches: int) -> SceneChoice:
+def _choose(request: SceneRequest, workshop: "_Workshop", other_catches: int) -> SceneChoice:
     """Return the choice among all that is staged, and more where that is not enough."""
     specification = request.specification
     features = specification.kind.features
