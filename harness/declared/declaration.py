@@ -41,7 +41,8 @@ class Drawn:
     """Kinds of a command's arguments."""
 
     COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = ("color", "vertex", "size", "columns", "rows")
-    ALL = (COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT)
+    COUNTS = (SIZE, COLUMN_COUNT, ROW_COUNT)
+    ALL = (COLOR, VERTEX, *COUNTS)
 
 
 ALTERNATE, ANY = TURNS = ("alternate", "any")
@@ -116,6 +117,11 @@ class DeclaredCommand(NamedTuple):
     keeps: str = ""  # "first word": this of the reply does not change, whatever is chosen
     instead: tuple[str, ...] = ()  # replies that are not a choice
     plays: bool = False  # what it chooses
+
+    @property
+    def is_sized(self) -> bool:
+        """Whether it tells the size of a board."""
+        return any(one.drawn in Drawn.COUNTS for one in self.arguments)
 
     @property
     def is_free(self) -> bool:

@@ -8,10 +8,9 @@ from typing import Any, NoReturn
 
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import (
-    AllowedCommands,
+    AllowedLines,
     ConversationState,
     bind_arguments,
-    is_sized,
     place_of,
     places,
     vertex_of,
@@ -267,7 +266,7 @@ class BegunBoard:
         for line in engine.said:
             command = engine.declaration.of_line(line)
             if command and command.kind == Kind.STARTS:
-                self._starts = [*([] if is_sized(command) else self._starts), line]
+                self._starts = [*([] if command.is_sized else self._starts), line]
         self._size = engine.session.state.size
         self._allowed = allowed
 
@@ -332,7 +331,7 @@ class Allowed:
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
-        self._places: dict[tuple[str, ...], AllowedCommands] = {(): AllowedCommands(declaration)}
+        self._places: dict[tuple[str, ...], AllowedLines] = {(): AllowedLines(declaration)}
 
     def __call__(self, engine: Engine, command: str) -> bool:
         """``engine``: the reference, before the command."""

@@ -23,7 +23,7 @@ from harness.declared.declaration import (
     Kind,
 )
 from harness.declared.engine import ReferenceEngine
-from harness.declared.game_state import ConversationState, is_sized, refuses
+from harness.declared.game_state import ConversationState, refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.records import Reply
@@ -341,7 +341,7 @@ def _properties(command: DeclaredCommand, settings: list[str]) -> CommandPropert
         return command_properties.STANDARD[command.name].among(parts).needing(*settings)
     names_file = bool(command.arguments and command.arguments[0].files)
     if command.kind == Kind.STARTS:
-        parts = BOARD if is_sized(command) or names_file else MOVED
+        parts = BOARD if command.is_sized or names_file else MOVED
         return CommandProperties(sets=parts, names_file=names_file, lays=names_file)
     if command.kind == Kind.SETS:
         return CommandProperties(sets=frozenset({command.name}), names_file=names_file)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import AllowedCommands, ConversationState
+from harness.declared.game_state import AllowedLines, ConversationState
 from harness.declared.reference import ReferenceHearing, ReferenceProgram
 from harness.engine.protocols import find_protocol
 from harness.fuzzing import judges
@@ -236,7 +236,7 @@ class _ReferenceWalk:
         self.engine = engine
         self.index, self.command = 0, ""
         self._commands = script.commands
-        self._now = AllowedCommands(engine.declaration)
+        self._now = AllowedLines(engine.declaration)
         self._seen = 0  # commands whose replies were asked for in advance
 
     def __iter__(self) -> Iterator[str]:
