@@ -21,7 +21,6 @@ from harness.generating.record_replay import turn
 from harness.generating.scene_text import ProducedScenes, SceneRequest, SceneTest, Staged
 from harness.judging import in_process, strength
 from harness.judging.board_replay import reason
-from harness.judging.in_process import identities, identity
 from harness.reading import casefile
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.scenes import Feature, Find, Scene, SceneCommand
@@ -87,7 +86,7 @@ class Stage:
         command = step.command
         if in_process.is_underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
-        same = identity(engine, command, self._specification)
+        same = in_process.identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
         told = step.why or reason(engine, command)
         reply = reply_of(engine.handle(command))
@@ -301,7 +300,7 @@ def _choose(request: SceneRequest, workshop: "_Workshop", other_catches: int) ->
     features = specification.kind.features
     choice = SceneChoice(request.most, {one.name: one.least for one in features}, other_catches)
     for case in (*request.existing_cases, *request.excluded):
-        choice.exclude(same for _, same in identities(case, specification))
+        choice.exclude(same for _, same in in_process.identities(case, specification))
     choice.catch(workshop.staged)
     if choice.tests < request.most:
         # What catches the rest was asked before, or is of a game that has given enough.
