@@ -14,7 +14,6 @@ from harness.assignments import needs
 from harness.assignments.assignment import FILE, Assignment
 from harness.cli.commandline import Command, add_shared, count_limit, time_limit
 from harness.cli.console import colors, paint_for
-from harness.declared import declaration as declarations
 from harness.declared import proposal
 from harness.declared.evidence import gather
 from harness.declared.probes import NoProtocolError, try_protocols
@@ -97,8 +96,7 @@ def try_declaration(
         raise UsageError(f"{assignment.place}: found no [reference], [game] or [[command]] to try")
     declaration, specification = given, assignment.specification
     if given.extends:
-        commands = declarations.with_standard(given.commands, given.game)
-        declaration = given._replace(extends="", commands=commands)
+        declaration = given.alone()
         specification = assignment._replace(declaration=declaration).specification
     if specification is None or not isinstance(specification.truth, ReferenceProgram):
         raise UsageError(f"{assignment.place}: found no [reference], expected one: it is asked")

@@ -19,14 +19,7 @@ from string import Formatter
 from typing import NamedTuple, TypeVar
 
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
-from harness.declared.game_state import (
-    AllowedCommands,
-    ConversationState,
-    Place,
-    is_sized,
-    places,
-    vertex_of,
-)
+from harness.declared.game_state import AllowedLines, ConversationState, Place, places, vertex_of
 from harness.records import Reply
 from harness.vocabulary.script import Script
 
@@ -50,7 +43,7 @@ class KnownBeginning(NamedTuple):
     """The beginning of a conversation, and where it has led to."""
 
     commands: tuple[str, ...]
-    now: AllowedCommands
+    now: AllowedLines
 
     @property
     def fullness(self) -> float:
@@ -79,7 +72,7 @@ class Drawer:
         self._folder = folder
         self._openings = openings
         self._sizes = sorted(declaration.game.sizes, key=lambda size: size[0] * size[1])
-        self.nothing = AllowedCommands(declaration)  # where nothing has been said
+        self.nothing = AllowedLines(declaration)  # where nothing has been said
         arguments = [one for command in declaration.commands for one in command.arguments]
         self._names_files = any(one.files for one in arguments)
         moves, sets = declaration.of_kind(Kind.MOVES), declaration.of_kind(Kind.SETS)
@@ -91,7 +84,7 @@ class Drawer:
             Kind.ASKS: asks,
             Kind.CHOOSES: declaration.of_kind(Kind.CHOOSES),
             Kind.SETS: self.settings,
-            _AGAIN: tuple(one for one in starts if not is_sized(one)),
+            _AGAIN: tuple(one for one in starts if not one.is_sized),
             _BACK: tuple(one for one in (*moves, *sets) if not one.arguments),
         }
         self._pieces = [(kind, one) for kind in _WEIGHTS for one in self._choices[kind]]
@@ -99,7 +92,7 @@ class Drawer:
         self._weights = list(accumulate(weights))
         compared = [one for one in asks if not one.is_free]
         self._last = [*compared, *self._choices[Kind.CHOOSES]]  # whose answers are compared
-        self._sized = {one.name for one in declaration.commands if is_sized(one)}
+        self._sized = {one.name for one in declaration.commands if one.is_sized}
         self._words: dict[str, Sequence[ArgumentDrawer]] = {}  # by the names of commands
         self._name_of = cache(lambda place: vertex_of(place, declaration.game))
         # What draws each of the words that may stand in wrong arguments.
@@ -137,7 +130,7 @@ class Drawer:
     def opening(self, state: ConversationState) -> list[str]:
         """Return what begins a board and makes every setting, and perhaps a given conversation."""
         starts = self.declaration.of_kind(Kind.STARTS)
-        sized = [one for one in starts if is_sized(one)] or list(starts[:1])
+        sized = [one for one in starts if one.is_sized] or list(starts[:1])
         begun = [self._pick(sized)] if sized else []
         more = [one for one in starts if one not in sized and self._chance() < _AGAIN_AT_ONCE]
         lines = [self.command(one, state) for one in (*begun, *more, *self.settings)]

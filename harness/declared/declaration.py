@@ -41,7 +41,8 @@ class Drawn:
     """Kinds of a command's arguments."""
 
     COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = ("color", "vertex", "size", "columns", "rows")
-    ALL = (COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT)
+    COUNTS = (SIZE, COLUMN_COUNT, ROW_COUNT)
+    ALL = (COLOR, VERTEX, *COUNTS)
 
 
 ALTERNATE, ANY = TURNS = ("alternate", "any")
@@ -118,6 +119,11 @@ class DeclaredCommand(NamedTuple):
     plays: bool = False  # what it chooses
 
     @property
+    def is_sized(self) -> bool:
+        """Whether it tells the size of a board."""
+        return any(one.drawn in Drawn.COUNTS for one in self.arguments)
+
+    @property
     def is_free(self) -> bool:
         """Whether any reply will do."""
         return Form.FREE in self.reply
@@ -151,6 +157,10 @@ class Declaration(_Declared):
     def plain_questions(self) -> tuple[DeclaredCommand, ...]:
         """The questions without arguments that have one answer."""
         return tuple(one for one in self.of_kind(Kind.ASKS) if not (one.is_free or one.arguments))
+
+    def alone(self) -> "Declaration":
+        """Return the same game with GTP's usual commands in place of an assignment that ships."""
+        return self._replace(commands=with_standard(self.commands, self.game), extends="")
 
     @property
     def move(self) -> DeclaredCommand | None:

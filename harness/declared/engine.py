@@ -8,10 +8,9 @@ from typing import Any, NoReturn
 
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import (
-    AllowedCommands,
+    AllowedLines,
     ConversationState,
     bind_arguments,
-    is_sized,
     place_of,
     places,
     vertex_of,
@@ -19,14 +18,7 @@ from harness.declared.game_state import (
 )
 from harness.records import Reply
 from harness.vocabulary.script import name_of
-from harness.vocabulary.transformations import (
-    COLORS,
-    LARGER,
-    ORDER,
-    SYMMETRY,
-    Transformation,
-    match_case,
-)
+from harness.vocabulary.transformations import COLORS, KINDS, SYMMETRY, Transformation, match_case
 from oracle.errors import GtpError
 from oracle.gtp.protocol import Engine, is_number, split
 from oracle.position import BLACK, WHITE, Position, grid
@@ -259,8 +251,8 @@ def unfit(declaration: Declaration) -> tuple[str, ...]:
     game = declaration.game
     used = {one.drawn for each in declaration.commands for one in each.arguments}
     exchanges = game.turns == ANY and len(game.colors) == 2 and Drawn.COLOR in used
-    turns = Drawn.VERTEX in used
-    return (*(() if turns else (SYMMETRY,)), *(() if exchanges else (COLORS,)), LARGER, ORDER)
+    has = {SYMMETRY: Drawn.VERTEX in used, COLORS: exchanges}
+    return tuple(kind for kind in KINDS if not has.get(kind))
 
 
 class BegunBoard:
@@ -274,7 +266,7 @@ class BegunBoard:
         for line in engine.said:
             command = engine.declaration.of_line(line)
             if command and command.kind == Kind.STARTS:
-                self._starts = [*([] if is_sized(command) else self._starts), line]
+                self._starts = [*([] if command.is_sized else self._starts), line]
         self._size = engine.session.state.size
         self._allowed = allowed
 
@@ -339,7 +331,7 @@ class Allowed:
 
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
-        self._places: dict[tuple[str, ...], AllowedCommands] = {(): AllowedCommands(declaration)}
+        self._places: dict[tuple[str, ...], AllowedLines] = {(): AllowedLines(declaration)}
 
     def __call__(self, engine: Engine, command: str) -> bool:
         """``engine``: the reference, before the command."""

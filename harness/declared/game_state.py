@@ -260,10 +260,9 @@ def refuses(game: DeclaredGame) -> Callable[[Reply], bool]:
 
 _WRONG = "wrong"  # stands for nothing
 _STONE = "stone"
-_NUMBERS = (Drawn.SIZE, Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
 
 
-class AllowedCommands:
+class AllowedLines:
     """Commands allowed next; :meth:`observe` follows the conversation.
 
     Attributes: ``state``, where it stands; ``is_over``, whether the game on the board is, after
@@ -277,7 +276,7 @@ class AllowedCommands:
         self._settings = frozenset(settings)
         self._missing = self._settings  # those that were not made since the board is new
         self._has_board = False
-        self._needs_size = any(map(is_sized, declaration.of_kind(Kind.STARTS)))
+        self._needs_size = any(one.is_sized for one in declaration.of_kind(Kind.STARTS))
         self._readings = lru_cache(_REMEMBERED)(_LineReader(declaration).read)
         over = declaration.game.over
         self._asks_end = over.ask if over else None
@@ -285,9 +284,9 @@ class AllowedCommands:
         self.state = ConversationState(declaration)
         self.is_over = False
 
-    def copy(self) -> AllowedCommands:
+    def copy(self) -> AllowedLines:
         """Return the same place of a conversation, which continues by itself."""
-        other = AllowedCommands.__new__(AllowedCommands)
+        other = AllowedLines.__new__(AllowedLines)
         other.__dict__.update(self.__dict__)  # several times as fast as copy()
         other.state = self.state.copy()
         return other
@@ -323,7 +322,7 @@ class AllowedCommands:
         if refused or command is None:
             return refused
         if command.kind == Kind.STARTS:
-            self._has_board |= is_sized(command) or not self._needs_size
+            self._has_board |= command.is_sized or not self._needs_size
             self._missing = self._settings
         elif command.kind == Kind.SETS:
             self._missing -= {command.name}
@@ -333,7 +332,7 @@ class AllowedCommands:
 
     def _is_time_for(self, command: DeclaredCommand) -> bool:
         if command.kind == Kind.STARTS:
-            return self._has_board or is_sized(command) or not self._needs_size
+            return self._has_board or command.is_sized or not self._needs_size
         if not self._has_board:
             return False
         if command.kind == Kind.SETS:
@@ -361,7 +360,9 @@ class _LineReader:
         self._game = declaration.game
         vertex = r"\S+" if self._game.vertices == POINTS else r"\S+ \S+"
         # Of the wrong arguments of a command.
-        self._templates = cache(lambda command: [_Template(one, vertex) for one in command.bad])
+        self._templates = cache(
+            lambda command: [_read_template(one, vertex) for one in command.bad]
+        )
 
     def read(self, line: str) -> tuple[_LineReading, ...]:
         """Return the readings of a line that hold at some time."""
@@ -369,10 +370,9 @@ class _LineReader:
         if command is None:
             return ()
         every = [self._reading(self._arguments(command, words))]
-        for template in self._templates(command):
-            stands_for = template.stands_for(" ".join(words))
-            if stands_for is not None:
-                every.append(self._reading(stands_for))
+        for names, pattern in self._templates(command):
+            if found := pattern.fullmatch(" ".join(words)):
+                every.append(self._reading(zip(names, found.groups(), strict=True)))
         return tuple(one for one in every if one.turns)
 
     def _arguments(self, command: DeclaredCommand, words: list[str]) -> Iterator[tuple[str, str]]:
@@ -383,7 +383,7 @@ class _LineReader:
         widths = [width(one, self._game) for one in command.arguments]
         least = sum(widths) - sum("" in one.words for one in command.arguments)
         fits = least <= len(words) <= sum(widths)
-        if fits and is_sized(command):
+        if fits and command.is_sized:
             sizes = {(str(columns), str(rows)) for columns, rows in self._game.sizes}
             fits = _sides(bind_arguments(command, words, self._game)) in sizes
         if not fits:
@@ -420,29 +420,20 @@ class _LineReader:
         if word == Drawn.COLOR:
             is_one = small in map(str.lower, colors)
         else:
-            is_one = word in _NUMBERS and text.isascii() and text.isdigit()
+            is_one = word in Drawn.COUNTS and text.isascii() and text.isdigit()
         return frozenset(colors if is_one else ())
 
 
-class _Template:
-    """Wrong arguments as they are declared, such as ``{turn} pass``."""
+def _read_template(text: str, vertex: str) -> tuple[list[str], re.Pattern[str]]:
+    """Return the words of wrong arguments such as ``{turn} pass``, and what finds them in a text.
 
-    def __init__(self, text: str, vertex: str) -> None:
-        self._words: list[str] = []  # what the groups of the pattern stand for
-        pattern = ""
-        for before, word, _, _ in Formatter().parse(" ".join(text.split())):
-            pattern += re.escape(before)
-            if word is not None:
-                self._words.append(word)
-                pattern += f"({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
-        self._pattern = re.compile(pattern, re.IGNORECASE)
-
-    def stands_for(self, text: str) -> list[tuple[str, str]] | None:
-        """Return its words with what stands for them in a text; None if it is another text."""
-        found = self._pattern.fullmatch(text)
-        return None if found is None else list(zip(self._words, found.groups(), strict=True))
-
-
-def is_sized(command: DeclaredCommand) -> bool:
-    """Whether a command tells the size of a board."""
-    return any(one.drawn in _NUMBERS for one in command.arguments)
+    ``vertex``: the pattern of one.
+    """
+    words: list[str] = []  # what the groups of the pattern stand for
+    pattern = ""
+    for before, word, _, _ in Formatter().parse(" ".join(text.split())):
+        pattern += re.escape(before)
+        if word is not None:
+            words.append(word)
+            pattern += f"({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
+    return words, re.compile(pattern, re.IGNORECASE)

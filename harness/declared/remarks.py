@@ -5,14 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from harness.declared.declaration import (
-    ALTERNATE,
-    STANDARD,
-    Declaration,
-    DeclaredCommand,
-    Form,
-    Kind,
-)
+from harness.declared.declaration import ANY, STANDARD, Declaration, DeclaredCommand, Form, Kind
 from harness.declared.engine import unfit
 from harness.declared.probes import tells_end
 from harness.declared.specifying import form_of
@@ -208,11 +201,11 @@ def _refused(observations: Observations, declaration: Declaration) -> Iterator[s
     if sizes := observations.sizes_refused:
         yield f"the reference refuses {some(map(_quote, sizes), 4)} (sizes)"
     asked, refused = observations.second_stones
-    if asked >= _FEW and declaration.game.turns == ALTERNATE and not refused:
+    if asked >= _FEW and declaration.game.turns != ANY and not refused:
         yield f'two stones of one color in a row were never refused, {asked} times: turns = "any"?'
-    elif asked >= _FEW and declaration.game.turns != ALTERNATE and refused == asked:
+    elif asked >= _FEW and declaration.game.turns == ANY and refused == asked:
         text = f"two stones of one color in a row were always refused, {asked} times"
-        yield f'{text}: turns = "{ALTERNATE}"?'
+        yield f'{text}: turns = "alternate"?'
     # Where moves seem to be refused by a reply that says all is well:
     pattern = declaration.game.refused
     for command in declaration.of_kind(Kind.MOVES):

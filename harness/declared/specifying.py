@@ -21,10 +21,9 @@ from harness.declared.declaration import (
     DeclaredGame,
     Form,
     Kind,
-    with_standard,
 )
 from harness.declared.engine import ReferenceEngine
-from harness.declared.game_state import ConversationState, is_sized, refuses
+from harness.declared.game_state import ConversationState, refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.records import Reply
@@ -224,8 +223,7 @@ def with_declared(kind: FeatureKind, declaration: Declaration, folder: Path) -> 
 
     ``folder``: in which the files lie that commands name.
     """
-    commands = with_standard(declaration.commands, declaration.game)
-    whole = declaration._replace(commands=commands, extends="")
+    whole = declaration.alone()
     asks = [one for one in declaration.of_kind(Kind.ASKS) if not one.is_free]
     own = (_ask_declared(one, kind.features, whole, folder) for one in asks)
     return kind._replace(features=(*kind.features, *own))
@@ -343,7 +341,7 @@ def _properties(command: DeclaredCommand, settings: list[str]) -> CommandPropert
         return command_properties.STANDARD[command.name].among(parts).needing(*settings)
     names_file = bool(command.arguments and command.arguments[0].files)
     if command.kind == Kind.STARTS:
-        parts = BOARD if is_sized(command) or names_file else MOVED
+        parts = BOARD if command.is_sized or names_file else MOVED
         return CommandProperties(sets=parts, names_file=names_file, lays=names_file)
     if command.kind == Kind.SETS:
         return CommandProperties(sets=frozenset({command.name}), names_file=names_file)

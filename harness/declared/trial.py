@@ -20,7 +20,7 @@ from harness.declared import probes
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Kind
 from harness.declared.engine import accepts
-from harness.declared.game_state import ConversationState, is_sized
+from harness.declared.game_state import ConversationState
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
 from harness.declared.reference import ReferenceProgram, find_unlisted_files
 from harness.errors import EngineError
@@ -206,7 +206,7 @@ class Trial:
         declaration, seen = self._declaration, self.seen
         seen.listed = probes.list_commands(lambda line: self._last((line,)))
         state = ConversationState(declaration)
-        for command in filter(is_sized, declaration.of_kind(Kind.STARTS)):
+        for command in [one for one in declaration.of_kind(Kind.STARTS) if one.is_sized]:
             for size in declaration.game.sizes:
                 line = self._drawer.command(command, state, size)
                 if self._refuses(self._last((line,))):

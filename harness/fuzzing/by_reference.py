@@ -4,8 +4,6 @@ The moves that an engine chooses are right if the reference plays them; it conti
 What is not declared is left open: no script has it, and nothing after it is judged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -16,7 +14,7 @@ from typing import NamedTuple
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import AllowedCommands, ConversationState
+from harness.declared.game_state import AllowedLines, ConversationState
 from harness.declared.reference import ReferenceHearing, ReferenceProgram
 from harness.engine.protocols import find_protocol
 from harness.fuzzing import judges
@@ -194,7 +192,7 @@ class ByReference:
         found = expression(command, right, asked) if is_test else None
         return ExpectedCommand(command, found, is_test, refused)
 
-    def _difference(self, walk: _ReferenceWalk, got: Reply) -> WrongReply | None:
+    def _difference(self, walk: "_ReferenceWalk", got: Reply) -> WrongReply | None:
         engine, command = walk.engine, walk.command
         step = protocol_facts.own_step(command)
         if breach := protocol_facts.warnings([step], [got], self._spoken):
@@ -218,7 +216,7 @@ class ByReference:
         declared = self._reference.declaration.of_line(command)
         return declared is not None and declared.kind == Kind.CHOOSES
 
-    def _walk(self, script: Script) -> _ReferenceWalk:
+    def _walk(self, script: Script) -> "_ReferenceWalk":
         """Return a walk that begins, with the files in place that the script names."""
         lay_files(script, self.folder)
         return _ReferenceWalk(self._reference.engine().in_folder(str(self.folder)), script)
@@ -238,7 +236,7 @@ class _ReferenceWalk:
         self.engine = engine
         self.index, self.command = 0, ""
         self._commands = script.commands
-        self._now = AllowedCommands(engine.declaration)
+        self._now = AllowedLines(engine.declaration)
         self._seen = 0  # commands whose replies were asked for in advance
 
     def __iter__(self) -> Iterator[str]:
@@ -328,7 +326,7 @@ class Relay:
     """Hands batches on."""
 
     def __init__(
-        self, search: ScriptSearch, likeness: Likeness, reference: ReferenceProgram, folder: str
+        self, search: ScriptSearch, likeness: "Likeness", reference: ReferenceProgram, folder: str
     ) -> None:
         """``folder``: where the files lie that scripts name."""
         self._search = search

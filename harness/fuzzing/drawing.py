@@ -1,4 +1,4 @@
-"""Scripts for an assignment: drawn by Hypothesis, and then without what may not be said."""
+"""Scripts for an assignment: drawn by Hypothesis, or ahead of the replies of a reference."""
 
 import contextlib
 from collections import deque

@@ -1,4 +1,4 @@
-"""The fuzzing of one engine: finding after finding, each another cause."""
+"""The fuzzing of one engine: finding after finding, each another cause and made small."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -300,13 +300,13 @@ def _shrink_board(commands: list[str], lines: _KeptCommands) -> Iterable[str]:
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
     sizes = [int(command.split()[1]) for command in commands if _is_size(command)]
     extent = max(sizes, default=_LARGEST)
-    up = _Renumbering({row for row, _ in points}, extent, lines.both, lines.rows)
-    right = _Renumbering({column for _, column in points}, extent, lines.both, lines.columns)
-    smaller = min(up.dropped, right.dropped)
+    up, rows = _renumber({row for row, _ in points}, extent, lines.both, lines.rows)
+    right, columns = _renumber({one for _, one in points}, extent, lines.both, lines.columns)
+    smaller = min(up, right)
 
     def nearer(word: re.Match[str]) -> str:
         row, column = _point(word[0])
-        return vertex((up.numbers[row], right.numbers[column]))
+        return vertex((rows[row], columns[column]))
 
     for command in commands:
         if _is_size(command):
@@ -315,15 +315,15 @@ def _shrink_board(commands: list[str], lines: _KeptCommands) -> Iterable[str]:
             yield _VERTEX.sub(nearer, command)
 
 
-class _Renumbering:
-    """New numbers of the rows, or columns."""
-
-    def __init__(self, occupied: set[int], extent: int, shared_flags: bytes, flags: bytes) -> None:
-        free = [number for number in range(extent) if number not in occupied]
-        gone = {number for number, byte in zip(free, shared_flags, strict=False) if not byte}
-        self.dropped = len(gone)
-        gone |= {number for number in free if not flags[number]}
-        self.numbers = list(accumulate((n not in gone for n in range(_LARGEST)), initial=0))
+def _renumber(
+    occupied: set[int], extent: int, shared_flags: bytes, flags: bytes
+) -> tuple[int, list[int]]:
+    """Return how many rows (or columns) the board loses, and the new numbers of all."""
+    free = [number for number in range(extent) if number not in occupied]
+    gone = {number for number, byte in zip(free, shared_flags, strict=False) if not byte}
+    lost = len(gone)
+    gone |= {number for number in free if not flags[number]}
+    return lost, list(accumulate((n not in gone for n in range(_LARGEST)), initial=0))
 
 
 def _point(word: str) -> Point:

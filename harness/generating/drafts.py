@@ -11,7 +11,7 @@ from typing import NamedTuple
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.engine import ReferenceEngine
-from harness.declared.game_state import AllowedCommands, vertex_of
+from harness.declared.game_state import AllowedLines, vertex_of
 from harness.declared.specifying import match_anywhere
 from harness.generating.record_reading import DAMAGED, Choices, RecordPiece, read_games
 from harness.generating.record_replay import is_private
@@ -87,7 +87,7 @@ class Drafter:
         script = drawer.draw(length, self._engine().reply)
         last = len(script.commands)
         places = {last, random.randint(0, last)}
-        engine, now = self._engine(), AllowedCommands(self.declaration)
+        engine, now = self._engine(), AllowedLines(self.declaration)
         has_ended = False
         for index, command in enumerate((*script.commands, "")):
             if (has_ended or index in places) and max(engine.session.state.size):

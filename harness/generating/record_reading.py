@@ -1,4 +1,4 @@
-"""Choices that are the same in every run with the same key, and that nobody guesses without it.
+"""Game records read into a pool of positions, of which a key chooses.
 
 Every choice is drawn from HMAC-SHA-256 of what it is about, never from the order in which work
 happens to be done: so runs with any number of processes agree, and who lacks a secret key learns

@@ -1,9 +1,7 @@
-"""Scenes put before the oracle: are they what they should be, what is right, and why?
+"""A set of scenes: made from a harvest or from nothing, put before the oracle, and chosen.
 
 A scene that does not do what it is meant to do is left out, and counted with the reason.
 """
-
-from __future__ import annotations
 
 import contextlib
 import copy
@@ -23,7 +21,6 @@ from harness.generating.record_replay import turn
 from harness.generating.scene_text import ProducedScenes, SceneRequest, SceneTest, Staged
 from harness.judging import in_process, strength
 from harness.judging.board_replay import reason
-from harness.judging.in_process import identities, identity
 from harness.reading import casefile
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.scenes import Feature, Find, Scene, SceneCommand
@@ -89,7 +86,7 @@ class Stage:
         command = step.command
         if in_process.is_underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
-        same = identity(engine, command, self._specification)
+        same = in_process.identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
         told = step.why or reason(engine, command)
         reply = reply_of(engine.handle(command))
@@ -192,7 +189,7 @@ class SceneChoice:
         for staged in best.chosen[len(self.chosen) :]:
             self.take(staged)
 
-    def _attempt(self, candidates: Sequence[Staged], plan: Plan) -> SceneChoice:
+    def _attempt(self, candidates: Sequence[Staged], plan: "Plan") -> "SceneChoice":
         """Return this choice after taking what a plan says, again and again: some close others."""
         tried = copy.deepcopy(self, {id(one): one for one in self.chosen})
         while True:
@@ -297,13 +294,13 @@ def produce(
     )
 
 
-def _choose(request: SceneRequest, workshop: _Workshop, other_catches: int) -> SceneChoice:
+def _choose(request: SceneRequest, workshop: "_Workshop", other_catches: int) -> SceneChoice:
     """Return the choice among all that is staged, and more where that is not enough."""
     specification = request.specification
     features = specification.kind.features
     choice = SceneChoice(request.most, {one.name: one.least for one in features}, other_catches)
     for case in (*request.existing_cases, *request.excluded):
-        choice.exclude(same for _, same in identities(case, specification))
+        choice.exclude(same for _, same in in_process.identities(case, specification))
     choice.catch(workshop.staged)
     if choice.tests < request.most:
         # What catches the rest was asked before, or is of a game that has given enough.

@@ -1,4 +1,4 @@
-"""Chooses from drafts: few tests that catch all engines, then those that add most."""
+"""A set of tests for a declared game: chosen from drafts, reported on, and written."""
 
 import textwrap
 from collections import Counter

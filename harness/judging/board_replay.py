@@ -1,4 +1,4 @@
-"""The board at a step of a case file, replayed from the commands that were sent.
+"""Boards at the steps of a case file and reasons for right answers, from what was sent.
 
 The engine is not asked, because its board is under test. A command that it refused
 (``?``, or the Gomoku document's ``= illegal move``) changed nothing. Whatever cannot be known

@@ -34,9 +34,8 @@ class Search:
         self._every = (1 << replayer.items) - 1
         self.wrong = self._every & ~replayer.behaviour().agreed
         alone = {one: replayer.behaviour([one]) for one in candidates}
-        self._together: set[MistakeSet] = (
-            set()
-        )  # sets that explain more than their mistakes do alone
+        # Those that explain more than their mistakes do alone.
+        self._together: set[MistakeSet] = set()
         self.alone = {one: found for one, found in alone.items() if found.changed}
         self._patience = replayer.steps + _PATIENCE
         # The mistakes that, alone, change the answer at a bit.

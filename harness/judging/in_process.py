@@ -1,4 +1,4 @@
-"""Case files put to engines in this process, and recognized by their commands."""
+"""Case files put to engines in this process, and answers and tests that count as the same."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator

@@ -36,8 +36,7 @@ def smallest(tests: Sequence[int]) -> tuple[list[int], bool]:
         for place in [place for place, bits in left.items() if bits & alone]:
             chosen.append(place)
             mistakes &= ~left.pop(place)
-    search = _CoverSearch(left)
-    search.run(mistakes)
+    search = _CoverSearch(left, mistakes)
     return sorted([*chosen, *search.best]), search.nodes < _PATIENCE
 
 
@@ -62,12 +61,10 @@ def _caught_once(tests: Iterable[int]) -> int:
 class _CoverSearch:
     """Branch and bound: on the mistake that the fewest tests catch, the largest test first."""
 
-    def __init__(self, tests: Mapping[int, int]) -> None:
+    def __init__(self, tests: Mapping[int, int], mistakes: int) -> None:
         self.tests = tests
         self.nodes = 0
         self.best: list[int] = []
-
-    def run(self, mistakes: int) -> None:
         left = mistakes
         while left:  # greedily
             place = max(self.tests, key=lambda place: (self.tests[place] & left).bit_count())

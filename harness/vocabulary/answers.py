@@ -84,13 +84,8 @@ UNDEFINED = SETTING._replace(normal=lambda text: "undefined")
 # What every GTP engine has (GTP version 2, section 6.3).
 GTP: Forms = {
     "protocol_version": EXACT,
-    "name": SETTING,
-    "version": SETTING,
-    "list_commands": SETTING,
-    "quit": SETTING,
-    "boardsize": SETTING,
-    "clear_board": SETTING,
-    "play": SETTING,
+    **dict.fromkeys(("name", "version", "list_commands", "quit"), SETTING),
+    **dict.fromkeys(("boardsize", "clear_board", "play"), SETTING),
 }
 # What those have besides whose boards are laid by commands and files.
 SET_UP: Forms = {**GTP, "gogui-setup": SETTING, "load_board": SETTING}

@@ -13,19 +13,7 @@ from harness.text import plural
 from harness.vocabulary import BoardKind
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
-from oracle.position import (
-    BLACK,
-    NAMES,
-    WHITE,
-    Grid,
-    Point,
-    Position,
-    color_of,
-    grid,
-    opponent,
-    parse_vertex,
-    vertex,
-)
+from oracle.position import NAMES, Grid, Point, Position, color_of, grid, parse_vertex, vertex
 from oracle.symmetry import ALL, FLIP, MIRROR, TURN, image
 
 SYMMETRY, COLORS, LARGER, ORDER = KINDS = ("symmetry", "colors", "larger", "order")
@@ -61,7 +49,7 @@ class Transformation(NamedTuple):
 
     def color(self, color: int) -> int:
         """Return the color that takes this one's part."""
-        return opponent(color) if self.kind == COLORS else color
+        return 3 - color if self.kind == COLORS else color
 
     def command(self, command: str, shape: Grid) -> str:
         """Return a command as it reads then; ``shape``: of the board it was about."""
@@ -177,8 +165,8 @@ class OracleBeginning(NamedTuple):
         size = [] if self.board.is_fixed else [f"boardsize {change.shape(shape).rows}"]
         stones = [
             f"{'.BW'[change.color(color)]} {vertex(change.point(point, shape))}"
-            for color in (BLACK, WHITE)
-            for point in shape.points(self.position.stones(color))
+            for color, mask in enumerate((self.position.black, self.position.white), 1)
+            for point in shape.points(mask)
         ]
         made = [change.command(text, shape) for text in settings]
         setup = [f"gogui-setup {' '.join(stones)}"] if stones else []

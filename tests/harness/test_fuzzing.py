@@ -337,16 +337,13 @@ def talkative(tmp_path, monkeypatch):
 
 
 def test_whose_reply_is_whose_is_known_of_an_engine_that_answers_too_often(talkative, tmp_path):
-    with closing(
-        FuzzedProgram([*talkative, "twice"], PlainLauncher, Limits(), tmp_path)
-    ) as program:
+    started = PlainLauncher, Limits(), tmp_path
+    with closing(FuzzedProgram([*talkative, "twice"], *started)) as program:
         traces = [program.answer(ASKED) for _ in range(2)]
     for trace in traces:
         assert [reply.text for reply in trace.replies] == RIGHT
         assert trace.has_surplus
-    with closing(
-        FuzzedProgram([*talkative, "early"], PlainLauncher, Limits(), tmp_path)
-    ) as program:
+    with closing(FuzzedProgram([*talkative, "early"], *started)) as program:
         trace = program.answer(ASKED)
     assert [reply.text for reply in trace.replies] == RIGHT[:3]
     assert trace.failure

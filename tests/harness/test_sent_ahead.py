@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.assignments import assignment
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
-from harness.declared.game_state import AllowedCommands
+from harness.declared.game_state import AllowedLines
 from harness.engine.launch import PlainLauncher
 from harness.engine.protocols import Ahead, find_protocol
 from harness.errors import EngineError
@@ -333,7 +333,7 @@ def test_what_is_drawn_depends_on_the_seed_alone_and_begins_a_board(game: str) -
     found = draw_conversations(game, 1, 30)
     assert found == draw_conversations(game, 1, 30) != draw_conversations(game, 2, 30)
     declaration, _ = of_game(game)
-    assert all(AllowedCommands(declaration).allows(script.commands[0]) for script in found)
+    assert all(AllowedLines(declaration).allows(script.commands[0]) for script in found)
 
 
 def beginnings(game: str, count: int = 60) -> list[tuple[str, ...]]:
@@ -361,7 +361,7 @@ def test_a_beginning_leads_to_a_place_where_the_game_goes_on(game: str) -> None:
         asked = (*commands, over.ask) if over else commands
         *replies, end = reference.replies(asked)
         assert not any(map(reference.program.refuses, replies))
-        now = AllowedCommands(declaration)
+        now = AllowedLines(declaration)
         for command, right_one in zip(asked, (*replies, end), strict=True):
             assert now.allows(command)
             now.observe(command, right_one)
