@@ -8,7 +8,6 @@ all pages adds only reactions to clicks.
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -138,26 +137,18 @@ def _percent(points: Fraction, of: Fraction) -> str:
 # --- tests -------------------------------------------------------------------------------------
 
 
-class _Shown(NamedTuple):
-    """A test that did not plainly pass."""
-
-    view: FileView
-    outcome: Outcome
-    anchor: str  # of its case file
-    contexts: Contexts  # of that
-
-
 def _tests(
     views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
 ) -> dict[str, object] | None:
     """Results of case files: failures first and in full, then what passed."""
     if not views:
         return None
-    shown = []  # what failed first, in the order of the files
+    # What did not plainly pass, with the anchor of its file: what failed first, file by file.
+    shown: list[tuple[FileView, Outcome, str, Contexts]] = []
     for number, seen in enumerate(views, 1):
         around = contexts(seen, repeat)
-        shown += [_Shown(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
-    shown.sort(key=lambda one: one.outcome.verdict is not Verdict.FAILED)
+        shown += [(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
+    shown.sort(key=lambda one: one[1].verdict is not Verdict.FAILED)
     files = [seen.file for seen in views]
     crashes = Crashes(files)
     found, passed = [], []  # of each file: its name with its troubles, and with passed tests
@@ -174,23 +165,22 @@ def _tests(
         "legend": legend_on_paper(views),
         "cards": [
             cards.card(
-                one.view,
-                one.outcome,
-                anchor=one.anchor,
-                context=one.contexts(one.outcome.step),
-                is_open=place < _OPEN,
-                file=one.view.file.case.path,
+                view,
+                one,
+                anchor=place,
+                context=around(one.step),
+                is_open=number < _OPEN,
+                file=view.file.case.path,
             )
-            for place, one in enumerate(shown[:_CARDS])
+            for number, (view, one, place, around) in enumerate(shown[:_CARDS])
         ],
         "others": [  # that do not fit: verdict, command and place
             (
-                badge(one.outcome.verdict, one.outcome.flaky),
-                one_line(step.text, _COMMAND),
-                f"{one.view.file.case.path}, line {step.line}",
+                badge(one.verdict, one.flaky),
+                one_line(case.steps[one.step].text, _COMMAND),
+                f"{case.path}, line {case.steps[one.step].line}",
             )
-            for one in shown[_CARDS:]
-            for step in [one.view.file.case.steps[one.outcome.step]]
+            for case, one in ((view.file.case, one) for view, one, *_ in shown[_CARDS:])
         ],
         "passed_count": sum(len(lines) for _, lines in passed),
         "passed": passed,

@@ -1,4 +1,4 @@
-"""Moodle's offline grading worksheet, filled in: marks, and a comment on each submission.
+"""For Moodle: its offline grading worksheet, filled in, and zips of the pages for students.
 
 Source: ``mod/assign/feedback/offline`` of Moodle. The worksheet tells students by
 ``Participant 123`` under *Identifier*, and takes comments as HTML. It may have any encoding that

@@ -194,7 +194,10 @@ class Ledger:
         return found
 
     def naming_errors(self) -> contextlib.AbstractContextManager[None]:
-        """Turn what the database says into sentences, as it does itself."""
+        """Turn what the database says into sentences.
+
+        Raises LedgerError if it is damaged, ServerError or UsageError if it cannot be used.
+        """
         return self.database.naming_errors()
 
     def close(self) -> None:

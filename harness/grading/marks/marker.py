@@ -1,4 +1,4 @@
-"""Compute marks from the ledger, with everything known about each submission."""
+"""Marks from the ledger, with all that is known of each submission, suspicions too."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb

@@ -76,11 +76,11 @@ def changes(
             continue
         causes: list[MarkChangeReason] = []
         mark = former.marks
-        for step in _steps(former, now, assignment, part_names):
-            if _figures(step.mark) != _figures(mark):
-                points = step.mark.total - mark.total
-                causes.append(MarkChangeReason(step.kind, points, sentence(step.reason)))
-                mark = step.mark
+        for then, kind, reason in _steps(former, now, assignment, part_names):
+            if _figures(then) != _figures(mark):
+                points = then.total - mark.total
+                causes.append(MarkChangeReason(kind, points, sentence(reason)))
+                mark = then
         key, students = now.submission.key, now.submission.students
         found.append(MarkChange(key, students, former.marks, now.marks, tuple(causes)))
     return tuple(found)
@@ -98,26 +98,19 @@ def _mark(mark: Marks) -> str:
 # --- step by step ------------------------------------------------------------------------------
 
 
-class _RegradingStep(NamedTuple):
-    """A mark on the way from old to new."""
-
-    mark: Marks
-    kind: str  # of what led to it
-    reason: str
-
-
 def _steps(
     old: Graded, new: Graded, assignment: Assignment, part_names: Collection[str] | None
-) -> Iterator[_RegradingStep]:
+) -> Iterator[tuple[Marks, str, str]]:
+    """Yield the marks on the way from old to new: (mark, kind of what led to it, reason)."""
     attempts = {_key(one): one for one in own(old.attempts)}
 
     def compute_marks(submission: Submission) -> Marks:
         return marks(assignment, submission, list(attempts.values()))
 
     first = compute_marks(old.submission)
-    yield _RegradingStep(first, RULES, _rules(old.marks, first))
+    yield first, RULES, _rules(old.marks, first)
     again = compute_marks(new.submission)
-    yield _RegradingStep(again, SUBMISSION, _submission(old.submission, new.submission))
+    yield again, SUBMISSION, _submission(old.submission, new.submission)
     today = {_key(one): one for one in own(new.attempts)}
     programs = [(one.sha256, one.root, one.kept) for one in (old.submission, new.submission)]
     other = programs[0] != programs[1]
@@ -127,10 +120,10 @@ def _steps(
         if before != after:
             kind, told = next(one for one in _reasons(before, after, other) if one[1])
             told = f"{key[0]} case file {key[1]}: {told}"
-            yield _RegradingStep(compute_marks(new.submission), kind, told)
+            yield compute_marks(new.submission), kind, told
     last = marks(assignment, new.submission, new.attempts, part_names)
-    yield _RegradingStep(last, RULES, "parts of the marks have no tests in this grading")
-    yield _RegradingStep(new.marks, HARNESS, "it was computed by another version of the harness")
+    yield last, RULES, "parts of the marks have no tests in this grading"
+    yield new.marks, HARNESS, "it was computed by another version of the harness"
 
 
 def _key(attempt: Attempt) -> tuple[str, str]:

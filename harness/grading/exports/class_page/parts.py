@@ -1,6 +1,6 @@
 """Shared parts of the class sections: facts computed once, addresses, styles, and the table."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from markupsafe import Markup
@@ -136,7 +136,10 @@ def section(overview: ClassOverview) -> Markup | str:
         flags = _flags(one, others, result)
         kinds[key] = ["flag"] * bool(flags) + ["lost"] * (held or marks.total < result.of)
         share = float(100 * marks.total / result.of) if result.of else 0
-        texts = (marks.note, *_mistakes(one))
+        texts = [marks.note, *one.submission.faults]
+        for found in one.diagnoses:
+            rest = found.total - found.failures
+            texts.append(found.reasons + (f" ({rest} failures are not explained)" if rest else ""))
         reached = {} if held else {part.name: _two_places(part.points) for part in marks.parts}
         rows.append(
             {
@@ -173,13 +176,6 @@ def _two_places(points: Fraction) -> str:
     """Return points as a column has them, one point below the other."""
     whole, _, rest = decimal(points).partition(".")
     return f"{whole}.{rest:0<2}"
-
-
-def _mistakes(graded: Graded) -> Iterator[str]:
-    yield from graded.submission.faults
-    for found in graded.diagnoses:
-        rest = found.total - found.failures
-        yield found.reasons + (f" ({rest} failures are not explained)" if rest else "")
 
 
 def _flags(graded: Graded, same: Sequence[Graded], result: ClassResult) -> list[tuple[str, str]]:
