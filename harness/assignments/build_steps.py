@@ -236,9 +236,7 @@ def _room(limits: BuildSteps, sandbox: str) -> BuildPlace:
         file_size=_DISK,
     )
     try:
-        if sandbox == "auto":
-            return _BuildBox(levels.strongest(allowed))
-        return _BuildBox(levels.make_proven(int(sandbox), allowed))
+        return _BuildBox(levels.choose(sandbox, allowed))
     except levels.EscapeError:
         raise
     except SandboxError:

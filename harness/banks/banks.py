@@ -225,7 +225,7 @@ class EngineAsker:
             # Proves the level of all runs: to do so for each takes longer than a short case file.
             from harness.sandbox import levels
 
-            level = levels.strongest() if wanted == "auto" else levels.make_proven(int(wanted))
+            level = levels.choose(wanted)
             with closing(level) as proven:
                 self._options = self._options._replace(sandbox=str(proven.level))
             self._is_proven = True

@@ -87,7 +87,7 @@ class _CommandRun:
         self.dialect = find_dialect(arguments.dialect)
         self.options = read_options(arguments)
         chosen = arguments.only, arguments.ids, arguments.lines
-        self.found = gather(tests, arguments.dialect, *chosen, protocol=arguments.protocol)
+        self.found = gather(tests, self.dialect, *chosen, protocol=arguments.protocol)
         if self.found.errors:
             from harness.cli import hints
 

@@ -12,6 +12,7 @@ from harness.cli.commandline import Command, add_shared, number, whole
 from harness.errors import ExitCode, UsageError
 from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
+from harness.reading.dialect import find_dialect
 from harness.reading.suite import expand, gather
 from harness.report import report_files
 from harness.specifications import NAMES
@@ -233,7 +234,7 @@ def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
     assignment, dialect = find_assignment(arguments.assignment), arguments.dialect
     own = specification_of(assignment)
-    gathered = gather(arguments.cases, dialect, protocol=STATUS_LAST)
+    gathered = gather(arguments.cases, find_dialect(dialect), protocol=STATUS_LAST)
     if gathered.errors:
         raise UsageError("\n".join(gathered.errors))  # a kill rate without them would be too low
     cases = gathered.cases

@@ -23,6 +23,7 @@ from harness.cli.commandline import Command, add_shared
 from harness.cli.console import paint_for
 from harness.errors import CaseError, ExitCode, HarnessError
 from harness.options import SANDBOXES, STATUS_LAST
+from harness.reading.dialect import find_dialect
 from harness.reading.suite import gather
 from harness.records import CaseFile
 from harness.report import report_files
@@ -114,7 +115,7 @@ def _run(arguments: Namespace) -> int:
     if arguments.against and not arguments.assignment:
         VERIFY.refuse("--against needs --assignment: its reference is compared with the others")
     report_files.try_to_write(arguments.json)
-    gathered = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
+    gathered = gather(arguments.cases, find_dialect(arguments.dialect), protocol=STATUS_LAST)
     if arguments.against:
         platforms.need_engines("--against")
     own = find_assignment(arguments.assignment) if arguments.assignment else None

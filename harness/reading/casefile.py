@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from sys import intern
 
 from harness.errors import CaseError, PatternError
-from harness.reading.dialect import Dialect, find_dialect
+from harness.reading.dialect import GOGUI, Dialect
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Step
 from harness.text import BLANKS, decode
 from harness.typed import NamedTuple
@@ -40,7 +40,7 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read(path: str | os.PathLike[str], dialect: str = "gogui") -> CaseFile:
+def read(path: str | os.PathLike[str], dialect: Dialect = GOGUI) -> CaseFile:
     """Read the case file at ``path``.
 
     Raises:
@@ -56,11 +56,12 @@ def read_commands(path: str) -> tuple[str, ...]:
     Raises:
         CaseError: it cannot be read.
     """
-    lines = [line.strip(BLANKS) for line in split_lines(content(path), path)]
+    data = content(path)
+    lines = [line.strip(BLANKS) for line in split_lines(data, path)]
     return tuple(line.replace("\t", " ") for line in lines if line and line[0] != "#")
 
 
-def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
+def parse(data: bytes, path: str, dialect: Dialect = GOGUI) -> CaseFile:
     """Read the text ``data`` of the case file named ``path``.
 
     Its name and a status line tell which format it has. Bytes that are not UTF-8 go to the engine
@@ -68,7 +69,6 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
 
     Raises:
         CaseError: a line of it is wrong.
-        UsageError: there is no such dialect.
     """
     lines = split_lines(data, path)
     if path.lower().endswith(ANSWERS_SUFFIX):
@@ -80,7 +80,7 @@ def parse(data: bytes, path: str, dialect: str = "gogui") -> CaseFile:
     # For nearly all files str.strip(), three times as fast, takes off what Java's trim() does.
     is_usual = data.translate(None, _UNUSUAL) == data
     texts = [*map(str.strip, lines)] if is_usual else [line.strip(BLANKS) for line in lines]
-    steps = _steps(lines, texts, path, find_dialect(dialect), b"\t" in data)
+    steps = _steps(lines, texts, path, dialect, b"\t" in data)
     return CaseFile(path, tuple(steps), tuple(lines))
 
 

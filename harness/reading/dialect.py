@@ -150,7 +150,8 @@ class GnuGo(Dialect):
         ]
 
 
-DIALECTS = {dialect.name: dialect for dialect in (Dialect(), Compatible(), GnuGo())}
+GOGUI = Dialect()
+DIALECTS = {dialect.name: dialect for dialect in (GOGUI, Compatible(), GnuGo())}
 
 
 def find_dialect(name: str) -> Dialect:

@@ -12,7 +12,7 @@ from harness.file_system import join_path
 from harness.options import GTP
 from harness.reading import casefile
 from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
-from harness.reading.dialect import find_dialect
+from harness.reading.dialect import GOGUI, Dialect
 from harness.records import ANSWERS_FILE, CaseFile
 from harness.text import BLANKS
 from harness.typed import NamedTuple
@@ -263,6 +263,7 @@ class Gathered(NamedTuple):
     cases: tuple[CaseFile, ...]  # those with a test that is wanted
     refusals: tuple[HarnessError, ...] = ()  # a CaseError if one file is what is wrong
     named: int = 0  # how many files there are, bad ones among them
+    dialect: Dialect = GOGUI  # in which they were read
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -272,7 +273,7 @@ class Gathered(NamedTuple):
 
 def gather(  # noqa: PLR0913 - what a command line says
     tests: Sequence[str],
-    dialect: str = "gogui",
+    dialect: Dialect = GOGUI,
     only: str | None = None,
     ids: str | None = None,
     lines: str | None = None,
@@ -287,9 +288,9 @@ def gather(  # noqa: PLR0913 - what a command line says
 
     Raises:
         CaseError: a suite contains itself.
-        UsageError: there is no such dialect; ``only``, ``ids`` or ``lines`` cannot be read.
+        UsageError: ``only``, ``ids`` or ``lines`` cannot be read.
     """
-    needs_tests = find_dialect(dialect).needs_tests
+    needs_tests = dialect.needs_tests
     selection = Selection(only, ids, lines)
     errors: list[HarnessError] = []
     has_answers = protocol != GTP
@@ -319,7 +320,7 @@ def gather(  # noqa: PLR0913 - what a command line says
             what = f"found no test, {_expected(read)}"
             is_one = len(read) == 1
             errors.append(CaseError(what, place) if is_one else UsageError(f"{place}: {what}"))
-    return Gathered(tuple(cases), tuple(errors), len(paths))
+    return Gathered(tuple(cases), tuple(errors), len(paths), dialect)
 
 
 def has_tests(case: CaseFile) -> bool:

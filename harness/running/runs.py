@@ -104,7 +104,7 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
                 os.fspath(one)
                 for one in ([tests] if isinstance(tests, str | os.PathLike) else tests)
             ],
-            options.dialect,
+            find_dialect(options.dialect),
             options.only,
             options.ids,
             options.lines,
@@ -132,7 +132,8 @@ def run_cases(
         Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: the ``--gtpfile`` cannot be read.
     """
-    return run_gathered(program, Gathered(tuple(cases)), options, on_progress, on_file)
+    suite = Gathered(tuple(cases), dialect=find_dialect(options.dialect))
+    return run_gathered(program, suite, options, on_progress, on_file)
 
 
 def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is known
@@ -155,7 +156,7 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
     setting = RunContext(
         tuple(launch.as_typed(launch.split_program(program))),
         options,
-        find_dialect(options.dialect),
+        suite.dialect,
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
         command_properties=command_properties,

@@ -49,12 +49,7 @@ class Sandbox:
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        if is_proven:
-            proven = BoxLauncher(int(choice), limits)
-        elif choice == "auto":
-            proven = levels.strongest(limits)
-        else:
-            proven = levels.make_proven(int(choice), limits)
+        proven = BoxLauncher(int(choice), limits) if is_proven else levels.choose(choice, limits)
         self.level = proven.level
         self._limits = limits
         self._command_properties = command_properties

@@ -84,6 +84,14 @@ def make_proven(level: int, limits: BoxLimits = BoxLimits()) -> BoxLauncher:  # 
     return launcher
 
 
+def choose(choice: str, limits: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
+    """Return a launcher of the level that is chosen: ``auto`` is the highest that works here.
+
+    Raises as :func:`strongest` and :func:`make_proven`.
+    """
+    return strongest(limits) if choice == "auto" else make_proven(int(choice), limits)
+
+
 def prove(launcher: BoxLauncher) -> None:
     """Send a canary into a launcher's box; raise as :func:`make_proven` does."""
     secret = str(Path(view.__file__).resolve())

@@ -82,7 +82,7 @@ def _run(row: Row, case: str, sandbox: Sandbox | None, mark: str) -> FileResult:
     setting = RunContext((*program, mark), Options(limits=row.limits), find_dialect("gogui"))
     if sandbox is not None:
         setting = setting._replace(launcher=sandbox.launcher)
-    return run_file(casefile.read(case, "gogui"), setting)
+    return run_file(casefile.read(case), setting)
 
 
 def _strip_chance(result: FileResult) -> tuple[object, ...]:

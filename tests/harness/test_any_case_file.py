@@ -77,7 +77,7 @@ def test_reporting(data: bytes, dialect: str, ok: bool, text: str) -> None:
 def read(data: bytes, dialect: str) -> CaseFile | None:
     """Return the case file; None if it is bad, and says so."""
     try:
-        return casefile.parse(data, "x.gtp", dialect)
+        return casefile.parse(data, "x.gtp", find_dialect(dialect))
     except CaseError as error:
         assert str(error).startswith("x.gtp:")
         escape_controls(str(error)).encode()

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from harness.errors import CaseError, UsageError
 from harness.reading import casefile
-from harness.reading.dialect import DIALECTS
+from harness.reading.dialect import DIALECTS, find_dialect
 from harness.running import protocol_facts
 from oracle.command_properties import STANDARD
 
 
 def steps(text: bytes, dialect: str = "gogui") -> list[tuple[int, str, int, str, bool]]:
-    return [step[:5] for step in casefile.parse(text, "x.gtp", dialect).steps]
+    return [step[:5] for step in casefile.parse(text, "x.gtp", find_dialect(dialect)).steps]
 
 
 def test_a_file_becomes_steps() -> None:
@@ -84,7 +84,7 @@ def test_bytes_go_out_as_they_came_in(text: bytes, read: str, sent: bytes) -> No
 @example(b"1 a\n#? [a]\n" + b"9" * 5_000 + b" b\n", "gogui")
 def test_any_bytes_are_read_or_refused_with_their_file(text: bytes, dialect: str) -> None:
     try:
-        case = casefile.parse(text, "x.gtp", dialect)
+        case = casefile.parse(text, "x.gtp", find_dialect(dialect))
     except CaseError as error:
         assert error.file == "x.gtp"
         assert error.line is None or 1 <= error.line <= text.count(b"\n") + text.count(b"\r") + 1
@@ -118,7 +118,7 @@ def test_an_error_has_its_place(text: bytes, line: int | None, message: str) -> 
 
 def test_gnugo_refuses_what_is_no_expression_at_its_line() -> None:
     with pytest.raises(CaseError, match=r"'\[\(' is not a regular expression") as error:
-        casefile.parse(b"10 a\n#? [[(]\n", "x.gtp", "gnugo")
+        casefile.parse(b"10 a\n#? [[(]\n", "x.gtp", find_dialect("gnugo"))
     assert error.value.line == 2
 
 
@@ -152,7 +152,7 @@ def test_an_unknown_dialect() -> None:
     with pytest.raises(
         UsageError, match="unknown dialect 'klingon'; there are compatible, gnugo, gogui"
     ):
-        casefile.parse(b"", "x.gtp", "klingon")
+        find_dialect("klingon")
 
 
 UNFOLLOWED = [

@@ -77,7 +77,7 @@ def ours(text: str, replies: list[str], *, long: bool) -> tuple[int, list[str], 
 def status_compatible(text: str, replies: list[str]) -> int:
     """Return the exit status with ``--compatible``."""
     try:
-        case = casefile.parse(text.encode(), "case.tst", "compatible")
+        case = casefile.parse(text.encode(), "case.tst", find_dialect("compatible"))
         stream = "".join(f"{one}\n\n" for one in replies[: len(case.steps)])
         file = judge_replies(text.encode(), stream.encode(), "compatible")
     except (CaseError, UndecidedError):  # what could not be judged is an error of the case file

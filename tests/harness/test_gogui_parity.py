@@ -19,7 +19,7 @@ from harness.running.file_runner import not_run
 
 def judge_replies(text: bytes, replies: bytes, dialect: str = "gogui") -> FileResult:
     """Return the result of a case file whose commands were answered so."""
-    case = casefile.parse(text, "case.tst", dialect)
+    case = casefile.parse(text, "case.tst", find_dialect(dialect))
     split = Splitter().split(replies)
     assert len(split) == len(case.steps)
     outcomes = [

@@ -12,6 +12,7 @@ from harness.errors import CaseError
 from harness.judging import in_process
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile, suite
+from harness.reading.dialect import find_dialect
 from harness.reading.pattern import read_gogui
 from harness.specifications import specification
 from harness.specifications.record import reply_of
@@ -192,7 +193,9 @@ def test_a_move_that_a_test_expects_to_be_played_and_is_refused():
 
 
 def test_under_gnugos_dialect_a_set_up_without_a_pattern_must_be_silent():
-    case = casefile.parse(b"10 loadsgf missing.sgf\n20 score\n#? [0]\n", "some.tst", "gnugo")
+    case = casefile.parse(
+        b"10 loadsgf missing.sgf\n20 score\n#? [0]\n", "some.tst", find_dialect("gnugo")
+    )
     verified = verify([case], specification("go-scoring"), "gnugo")
     assert [(one.kind, one.line) for one in verified.findings] == [
         (FindingKind.UNREACHABLE, 1),

@@ -226,7 +226,7 @@ def _sandbox(settings: Settings) -> str:
     if settings.sandbox == "off":
         return "off: everybody's programs run with all your rights"
     wanted = settings.sandbox
-    launcher = levels.strongest() if wanted == "auto" else levels.make_proven(int(wanted))
+    launcher = levels.choose(wanted)
     try:
         return levels.describe_level(launcher.level)
     finally:
