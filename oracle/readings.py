@@ -418,6 +418,11 @@ def ko_only_if_the_board_repeats(right: Command, session: JavaGoSession, words: 
 # --- the program -------------------------------------------------------------------------------
 
 
+def find_reading(name: str) -> Reading:
+    """Return the reading of this name; raises :class:`ValueError` when there is none."""
+    return find_variant("reading", name, READINGS)
+
+
 def listing() -> str:
     """Return all readings by assignment, a line for each with its sentence."""
     sentences: dict[str, dict[str, str]] = {assignment: {} for assignment in ASSIGNMENTS}
