@@ -13,7 +13,13 @@ from __future__ import annotations
 from functools import partial
 
 from oracle.answers import gomoku_policy, gosensei
-from oracle.assignments import ASSIGNMENTS, engine_for, list_variants, told_by
+from oracle.assignments import (
+    ASSIGNMENTS,
+    engine_for,
+    find_variant,
+    list_variants,
+    told_by,
+)
 from oracle.errors import GtpError, VertexError
 from oracle.gtp import protocol
 from oracle.gtp.gomoku import GomokuSession, is_usual, policy_subject, policy_text
