@@ -275,7 +275,7 @@ def _fit_to_game(command: DeclaredCommand, game: DeclaredGame) -> DeclaredComman
 def _pattern(value: Any, place: KeyPlace) -> str:
     try:
         re.compile(toml_schema.text(value, place))
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         place.refuse(value, f"a regular expression ({error})")
     return str(value)
 

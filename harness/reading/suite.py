@@ -192,7 +192,7 @@ class Selection:
         self._words += [f"--lines {lines}"] if lines is not None else []
         try:
             self._only = re.compile(only or "")
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise UsageError(f"--only {only!r} is not a regular expression: {error}") from None
         self._ids = None if ids is None else _ranges("--ids", ids)
         self._lines = None if lines is None else _ranges("--lines", lines)

@@ -116,6 +116,7 @@ WRONG = [
     ("[game]\nprotocol = 'http'", "game.protocol", "expected 'gtp' or 'status last'"),
     ("[game]\nsizes = [30]", "game.sizes[1]", "found 30, expected a size from 1 to 25"),
     ("[game]\nrefused = '('", "game.refused", "a regular expression"),
+    ("[game]\nrefused = 'a{99999999999}'", "game.refused", "a regular expression"),
     ("[game]\nover = { ask = 'x' }", "game.over.is", "the key is missing"),
     ("[game]\ncolor = ['b']", "game.color", "did you mean 'colors'?"),
     ("[[command]]\nkind = 'asks'", "command[1].name", "expected the name of a command"),

@@ -314,6 +314,7 @@ MISTAKES = [
     (["--config", "none", "p", "t"], "cannot read none"),
     (["--config"], "needs the name of a file"),
     (["--only", "(", "p", "good.gtp"], "regular expression"),
+    (["--only", "a{99999999999}", "p", "good.gtp"], "regular expression"),
     (["--ids", "x", "p", "good.gtp"], "found 'x'"),
     (["--gtpfile", "none", "p", "good.gtp"], "none"),
     (["'open", "good.gtp"], "open"),
