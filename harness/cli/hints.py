@@ -145,7 +145,7 @@ def _steps_there(path: str) -> dict[int, Step]:
     try:
         return {
             one.line: one
-            for one in read_case_file(path, find_dialect("gnugo")).steps
+            for one in read_case_file(path, "gnugo").steps
             if one.is_test
         }
     except CaseError:

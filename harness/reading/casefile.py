@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from sys import intern
 
 from harness.errors import CaseError, PatternError
-from harness.reading.dialect import GOGUI, Dialect
+from harness.reading.dialect import GOGUI, Dialect, find_dialect
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Step
 from harness.text import BLANKS, decode
 from harness.typed import NamedTuple
@@ -40,14 +40,14 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read(path: str | os.PathLike[str], dialect: Dialect = GOGUI) -> CaseFile:
+def read(path: str | os.PathLike[str], dialect: str = "gogui") -> CaseFile:
     """Read the case file at ``path``.
 
     Raises:
         CaseError: it cannot be read, or a line of it is wrong.
     """
     path = os.fspath(path)
-    return parse(content(path), path, dialect)
+    return parse(content(path), path, find_dialect(dialect))
 
 
 def read_commands(path: str) -> tuple[str, ...]:

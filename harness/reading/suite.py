@@ -298,7 +298,7 @@ def gather(  # noqa: PLR0913 - what a command line says
     read: list[CaseFile] = []
     for path in paths:
         try:
-            case = casefile.read(path, dialect)
+            case = casefile.parse(casefile.content(path), path, dialect)
             if not has_answers:
                 refuse_answers(case)
             if needs_tests and not is_named_as_case(path) and not has_tests(case):
