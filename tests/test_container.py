@@ -76,7 +76,7 @@ def test_a_class_is_graded_in_a_bare_debian_after_the_script(debian: Path) -> No
     name, content = wheel()
     (house / name).write_bytes(content)
     fetch = ["-m", "pip", "download", "-q", "--python-version=3.11", "--only-binary=:all:"]
-    run_successfully(sys.executable, *fetch, "-d", house, f"{house / name}[fuzz]")
+    run_successfully(sys.executable, *fetch, "-d", house, f"{house / name}[fuzz,grade]")
     (debian / "install").write_bytes(INSTALL.read_bytes())
     inside = ("unshare", "-m", "sh", "-c", _PROC, debian)
     offline = ("env", "-i", "PATH=/usr/bin:/usr/sbin", "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/wheels")

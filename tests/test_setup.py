@@ -71,11 +71,11 @@ BROUGHT = ["apt-get -qq update", "apt-get -qqy install python3-venv"]
 @pytest.mark.parametrize(
     ("user", "has_venv", "packages", "called"),
     [
-        (1000, True, [], [*MADE, "pip install -q ."]),
+        (1000, True, [], [*MADE, "pip install -q .[grade]"]),
         (1000, True, ["tox"], [*MADE, f"{UV} tox"]),
         (1000, True, ["-e", ".", "tox"], [*MADE, f"{UV} -e . tox"]),
         (0, True, ["a", "b"], [*MADE, "pip install -q a b"]),
-        (0, False, [], [*BROUGHT, *MADE, "pip install -q ."]),
+        (0, False, [], [*BROUGHT, *MADE, "pip install -q .[grade]"]),
     ],
 )
 def test_what_is_called(tmp_path, user, has_venv, packages, called):

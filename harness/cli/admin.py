@@ -2,21 +2,18 @@
 
 import time
 from argparse import SUPPRESS, ArgumentParser, Namespace
-from collections.abc import Callable
 from contextlib import closing
 
 from harness.cli import service
 from harness.cli.commandline import Command, add_shared
 from harness.errors import ExitCode
-from harness.service.courses import staff
-from harness.service.operations import administration
-from harness.service.people import accounts
 from harness.service.records import Platform
 from harness.service.settings import Settings, read_address
-from harness.service.storage import audit, lti
-from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.database import Database
 from harness.text import escape_controls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.service.storage.audit import AuditedTransaction
 
 _PAGE = """\
 usage: gtp-harness admin people [OPTION…]
@@ -104,6 +101,8 @@ def _run(arguments: Namespace) -> int:
         settings = settings._replace(address=arguments.address)
         read_address(settings)
     service.require(settings)
+    from harness.service.storage.database import Database
+
     with closing(Database(settings)) as database, database.acting() as act:
         lines = _ACTIONS[action](act, arguments, settings)
     for line in lines:
@@ -111,7 +110,10 @@ def _run(arguments: Namespace) -> int:
     return ExitCode.FAILED if lines and arguments.check else ExitCode.OK
 
 
-def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+def _people(act: "AuditedTransaction", arguments: Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
+    from harness.service.people import accounts
+
     match arguments.action:
         case "people":
             lines = []
@@ -135,7 +137,10 @@ def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -
     return lines
 
 
-def _person(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+def _person(act: "AuditedTransaction", arguments: Namespace, settings: Settings) -> list[str]:
+    from harness.service.operations import administration
+    from harness.service.people import accounts
+
     person = administration.find(act.db, arguments.who)
     match arguments.action:
         case "link":
@@ -158,7 +163,10 @@ def _person(act: AuditedTransaction, arguments: Namespace, settings: Settings) -
     return [_line(person.id, person.name, person.email)]
 
 
-def _courses(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+def _courses(act: "AuditedTransaction", arguments: Namespace, settings: Settings) -> list[str]:
+    from harness.service.courses import staff
+    from harness.service.operations import administration
+
     if arguments.action == "courses":
         return [
             _line(course.id, course.title, ", ".join(one.name for one in teachers))
@@ -173,8 +181,9 @@ def _courses(act: AuditedTransaction, arguments: Namespace, settings: Settings) 
     return [_line(f"{person.name} is not a teacher of {course.title} any more")]
 
 
-def _platforms(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+def _platforms(act: "AuditedTransaction", arguments: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
+    from harness.service.storage import lti
 
     match arguments.action:
         case "platforms":
@@ -199,8 +208,10 @@ def _platforms(act: AuditedTransaction, arguments: Namespace, settings: Settings
     return ["there is a new key: it signs in an hour"]
 
 
-def _log(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+def _log(act: "AuditedTransaction", arguments: Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
+    from harness.service.storage import audit
+
     if arguments.check:
         return [f"NOT GOOD: {one}" for one in audit.check(act.db, act.log)]
     found = audit.read_history(act.db, act.log, arguments.about)
@@ -211,24 +222,12 @@ def _line(*fields: str) -> str:
     return escape_controls("  ".join(one for one in fields if one))
 
 
-_ACTIONS: dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str]]] = {
-    "people": _people,
-    "add": _people,
-    "link": _person,
-    "token": _person,
-    "tokens": _people,
-    "revoke": _people,
-    "change": _person,
-    "shut-out": _person,
-    "let-in": _person,
-    "courses": _courses,
-    "add-teacher": _courses,
-    "remove-teacher": _courses,
-    "platforms": _platforms,
-    "add-platform": _platforms,
-    "platform-link": _platforms,
-    "remove-platform": _platforms,
-    "rotate-key": _platforms,
+_ACTIONS = {
+    **dict.fromkeys(("people", "add", "tokens", "revoke"), _people),
+    **dict.fromkeys(("link", "token", "shut-out", "let-in", "change"), _person),
+    **dict.fromkeys(("courses", *_OF_COURSE), _courses),
+    **dict.fromkeys(("platforms", "add-platform", "platform-link"), _platforms),
+    **dict.fromkeys(("remove-platform", "rotate-key"), _platforms),
     "log": _log,
 }
 

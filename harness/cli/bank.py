@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from harness import find_assignment, platforms, shipped
+from harness import extras, find_assignment, platforms, shipped
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.banks.mutants import mutant_engines
@@ -140,6 +140,7 @@ def _run(arguments: argparse.Namespace) -> int:
     path = path / "ledger.sqlite" if path.is_dir() else path
     if not path.is_file():
         raise UsageError(f"{arguments.folder} is not the folder of a grading: there is no {path}")
+    extras.require("bank add", "grade", "sqlalchemy")
     # Here: what it loads is not on every system, and `generate` loads this module.
     from harness.assignments import needs
     from harness.grading.ledger.ledger import Ledger

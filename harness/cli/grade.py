@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from fractions import Fraction
 from pathlib import Path
 
-from harness import file_system, find_assignment, shipped
+from harness import extras, file_system, find_assignment, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
@@ -30,7 +30,6 @@ from harness.grading.exports.exporters import Downloaded
 from harness.grading.exports.sheet import ColumnError
 from harness.grading.grade import GradingOutcome
 from harness.grading.ledger import places
-from harness.grading.ledger.ledger import Ledger
 from harness.grading.marks.findings import concerns
 from harness.match.standings import Standings, lines
 from harness.processes import processors
@@ -87,6 +86,7 @@ def _run(arguments: argparse.Namespace) -> int:
         GRADE.refuse("--marks-only runs nothing, but a tournament runs engines")
     if arguments.audit and arguments.marks_only:
         GRADE.refuse("--marks-only runs nothing, but --audit runs engines: give only one of them")
+    extras.require("grade", "grade", "sqlalchemy")
     assignment = find_assignment(arguments.assignment)
     if not (arguments.marks_only or arguments.scheduler):
         needs.require(assignment)
@@ -237,6 +237,8 @@ class _Command:
         return tournament.write(held, plan.submissions, chosen, output)
 
     def _grade(self) -> tuple[GradingOutcome, GradingPlan]:
+        from harness.grading.ledger.ledger import Ledger
+
         options = self._options
         if not self._arguments.marks_only:  # before anything is made: it may be refused
             inputs = attempt_plan.read_inputs(options, self._warn)

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from harness import file_system
+from harness import extras, file_system
 from harness.cli.commandline import Command
 from harness.errors import ExitCode
-from harness.grading.ledger import places, salvage
+from harness.grading.ledger import places
 from harness.text import at_most, escape_controls, plural
 
 _PAGE = """\
@@ -45,6 +45,9 @@ def _run(arguments: argparse.Namespace) -> int:
         LEDGER.refuse("give -o NEW with salvage, and only there")
     if arguments.unchecked and arguments.action != "salvage":
         LEDGER.refuse("--unchecked goes with salvage")
+    extras.require("ledger", "grade", "sqlalchemy")
+    from harness.grading.ledger import salvage
+
     key = Path(arguments.key) if arguments.key else None
     if arguments.action == "check":
         facts, wrong = salvage.check(arguments.ledger, key)

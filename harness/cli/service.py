@@ -12,11 +12,9 @@ from harness.errors import ExitCode, UsageError
 from harness.grading.ledger.places import is_server
 from harness.processes import processors
 from harness.service import monitoring
-from harness.service.operations.data import back_up, prune, read_rules, restore
 from harness.service.settings import Settings, own_names
 from harness.service.settings import data_folder as usual_folder
 from harness.service.storage import data_folder
-from harness.service.storage.database import Database
 from harness.text import escape_controls, number_of
 
 _SERVE_PAGE = """\
@@ -85,6 +83,7 @@ def _absolute(path: str) -> str:
 
 def _serve(settings: Settings) -> int:
     from harness.service import processes, serving
+    from harness.service.operations.data import read_rules
     from harness.service.people import mails, oidc
 
     data_folder.keep_files_private()
@@ -183,7 +182,7 @@ def place(arguments: argparse.Namespace) -> Settings:
     Raises:
         UsageError: a package is missing, or --database names no server's database.
     """
-    extras.require("the service", "service", "fastapi", "multipart", "uvicorn")
+    extras.require("the service", "service", "fastapi", "multipart", "sqlalchemy", "uvicorn")
     if arguments.database and not is_server(arguments.database):  # which may have a password in it
         raise UsageError("--database: expected postgresql://USER@HOST/DATABASE")
     if arguments.database:
@@ -255,6 +254,8 @@ def _copy(arguments: argparse.Namespace, *, is_backup: bool) -> int:
             BACKUP.refuse("expected the new folder DIR")
         RESTORE.refuse("expected the folder DIR of a backup")
     settings, folder = place(arguments), Path(arguments.folder).absolute()
+    from harness.service.operations.data import back_up, restore
+
     data_folder.keep_files_private()
     if is_backup:
         copied, warning, target = back_up(settings, folder), _KEYLESS_SERVICE, arguments.folder
@@ -302,6 +303,9 @@ Examples:
 
 def _prune(arguments: argparse.Namespace) -> int:
     settings = place(arguments)._replace(keep=",".join(arguments.keep))
+    from harness.service.operations.data import prune, read_rules
+    from harness.service.storage.database import Database
+
     read_rules(settings.keep)
     require(settings)
     with closing(Database(settings)) as database:

@@ -12,18 +12,23 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import extras
 from harness.assignments import workspace
 from harness.assignments.assignment import FILE
 from harness.grading import LEDGER, ORIGINALS, records
 from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
-from harness.grading.ledger.ledger import Ledger, MarkRow
 from harness.grading.ledger.places import Store
+from harness.grading.ledger.records import MarkRow
 from harness.grading.marks.marker import Marker
 from harness.grading.marks.regrading import MarkChange
 from harness.work import canonical_json, unit_worker
 from harness.work import records as work_records
 from harness.work.canonical_json import Level, Sha256
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.grading.ledger.ledger import Ledger
 
 
 class GradingOutcome(NamedTuple):
@@ -91,7 +96,7 @@ def units(
     ]
 
 
-def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> list[str]:
+def withdraw_distrusted(options: GradeOptions, ledger: "Ledger", plan: GradingPlan) -> list[str]:
     """Withdraw attempts whose machine was set aside since, so that they are rerun.
 
     Return the keys of the submissions.
@@ -101,7 +106,7 @@ def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan
     return sorted({one.key for one in plan.attempts if one.basis in again})
 
 
-def count_pending(ledger: Ledger, plan: GradingPlan) -> int:
+def count_pending(ledger: "Ledger", plan: GradingPlan) -> int:
     """Return how many attempts have no result yet."""
     states = ledger.states(one.basis for one in plan.attempts)
     return sum(state.state != "done" for state in states.values())
@@ -109,7 +114,7 @@ def count_pending(ledger: Ledger, plan: GradingPlan) -> int:
 
 def run(  # noqa: PLR0913, PLR0917 - collaborators are injected by the CLI and the service
     options: GradeOptions,
-    ledger: Ledger,
+    ledger: "Ledger",
     plan: GradingPlan,
     store: Store,
     listener: orders.GradingListener,
@@ -175,6 +180,9 @@ def grade(wanted: GradeOptions) -> records.ClassResult:
         SandboxError: the wanted sandbox level does not work here.
         LedgerError: the ledger was edited, or is damaged.
     """
+    extras.require("grade", "grade", "sqlalchemy")
+    from harness.grading.ledger.ledger import Ledger
+
     inputs = attempt_plan.read_inputs(wanted)
     wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(wanted.output / ORIGINALS)
@@ -189,7 +197,7 @@ def grade(wanted: GradeOptions) -> records.ClassResult:
 
 
 def update_marks(
-    options: GradeOptions, ledger: Ledger, plan: GradingPlan, *, is_preview: bool = False
+    options: GradeOptions, ledger: "Ledger", plan: GradingPlan, *, is_preview: bool = False
 ) -> GradingOutcome:
     """Put marks in force, and return those that are now, with what would change them.
 

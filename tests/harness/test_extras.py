@@ -1,6 +1,7 @@
 """What commands say when a package is missing that only they need."""
 
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -45,7 +46,7 @@ def test_a_missing_package_is_not_a_fault_of_the_harness(monkeypatch, capsys):
 def test_each_extra_that_code_names_has_packages_and_no_code_names_an_index():
     sources = "".join(map(read, (ROOT / "harness").rglob("*.py")))
     named = set(re.findall(r'extras\.require\([^)]*?, "(\w+)", ["*]', sources))
-    assert named == {"client", "cluster", "fuzz", "postgresql", "service"}
+    assert named == {"client", "cluster", "fuzz", "grade", "postgresql", "service"}
     assert named <= set(PROJECT["optional-dependencies"])
     assert not re.search(r"pip install '?gtp-harness", sources)
 
@@ -54,14 +55,16 @@ def test_each_extra_that_code_names_has_packages_and_no_code_names_an_index():
 _WITHOUT_EXTRAS = """
 import sys
 
-for name in ("cryptography", "distributed", "httpx", "hypothesis", "psycopg"):
+for name in ("cryptography", "distributed", "httpx", "hypothesis", "psycopg", "sqlalchemy"):
     sys.modules[name] = None
 from harness.cli import COMMANDS, find_command
 
 for name in COMMANDS:
     find_command(name).parser()
 import harness.declared.program_process, harness.generating.test_production
-import harness.grading.attempts.attempt_runner, harness.grading.auditing.audit
+import harness.grading.auditing.audit
+del sys.modules["sqlalchemy"]  # grading and a service have it
+import harness.grading.attempts.attempt_runner
 del sys.modules["cryptography"]  # joserfc brings it to a service
 import harness.service.app
 """
@@ -73,3 +76,35 @@ def test_help_and_a_service_need_no_other_extra():
     words = [sys.executable, "-c", _WITHOUT_EXTRAS]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+_WITHOUT_SQLALCHEMY = """
+import sys
+
+sys.modules["sqlalchemy"] = None
+from harness.cli import main
+
+sys.exit(main(sys.argv[1:]))
+"""
+_HINT = "sqlalchemy: pip install 'sqlalchemy>=2.0.37'"
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("run 'gtp-oracle gtp' @go-scoring/komi", 0, ""),
+        ("gradescope --assignment java-go --public-only", 0, ""),
+        ("grade . --assignment go-scoring", 2, f"grade needs {_HINT}"),
+        ("ledger check .", 2, f"ledger needs {_HINT}"),
+        ("bank add ledger.sqlite", 2, f"bank add needs {_HINT}"),
+        ("admin people --data .", 2, "the service needs sqlalchemy: pip install "),
+        ("prune --data .", 2, "the service needs sqlalchemy: pip install "),
+    ],
+)
+def test_only_what_has_a_ledger_needs_sqlalchemy(line, status, said, tmp_path):
+    (tmp_path / "ledger.sqlite").touch()
+    words = [sys.executable, "-c", _WITHOUT_SQLALCHEMY, *shlex.split(line)]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stderr
+    assert not said or (said in done.stderr and done.stderr.count("\n") == 1)

@@ -20,6 +20,6 @@ install() {
 find_python >/dev/null || install python3.11 python3.11-venv || install python3 python3-venv
 python=$(find_python) || { echo "no Python from 3.11: take a newer base image" >&2; exit 1; }
 @PACKAGES@"$python" -m venv /opt/gtp-harness
-/opt/gtp-harness/bin/pip install --quiet --no-cache-dir --disable-pip-version-check ./@WHEEL@
+/opt/gtp-harness/bin/pip install --quiet --no-cache-dir --disable-pip-version-check ./@WHEEL@'[grade]'
 /opt/gtp-harness/bin/gtp-harness env --assignment @ASSIGNMENT@
 /opt/gtp-harness/bin/gtp-harness doctor || echo "No sandbox works while the image is built." >&2

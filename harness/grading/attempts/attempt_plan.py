@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
-from harness.grading.ledger.ledger import CaseRow, Ledger, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
+from harness.grading.ledger.records import CaseRow, PlannedAttempt, Run
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, StudentSubmissions, Submission
 from harness.options import GTP
 from harness.reading import casefile, suite
@@ -22,6 +22,10 @@ from harness.records import CaseFile
 from harness.text import encode, number_of
 from harness.work import canonical_json
 from oracle import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.grading.ledger.ledger import Ledger
 
 BUDGET = 1800.0  # seconds of wall time for all case files of a submission
 
@@ -123,7 +127,7 @@ def read_inputs(
 
 
 def prepare(
-    options: GradeOptions, ledger: Ledger, store: Store, inputs: GradingInputs
+    options: GradeOptions, ledger: "Ledger", store: Store, inputs: GradingInputs
 ) -> GradingPlan:
     """Record submissions and case files in the ledger; ``inputs``: see :func:`read_inputs`.
 
@@ -143,7 +147,7 @@ def prepare(
 
 def plan_attempts(
     options: GradeOptions,
-    ledger: Ledger,
+    ledger: "Ledger",
     submissions: Sequence[Submission],
     cases: Sequence[PlannedCase],
 ) -> GradingPlan:
@@ -182,7 +186,7 @@ def bases_of(attempts: Iterable[PlannedAttempt]) -> tuple[str, ...]:
     return tuple(sorted(one.basis for one in attempts if one.kind != IMAGE))
 
 
-def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
+def load_last_plan(ledger: "Ledger", number: int | None = None) -> GradingPlan:
     """Return what a call was about, by default the last one; nothing need be run with it.
 
     Raises:

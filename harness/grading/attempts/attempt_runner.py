@@ -22,7 +22,8 @@ from harness.grading.attempts.orders import (
     Orders,
     withdraw,
 )
-from harness.grading.ledger.ledger import BuildRow, FinishedRun, Ledger, ResultRow
+from harness.grading.ledger.ledger import Ledger
+from harness.grading.ledger.records import BuildRow, FinishedRun, ResultRow
 from harness.reading import casefile
 from harness.records import Build, CaseFile, FileResult
 from harness.report.progress import as_time

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.grading.ledger.ledger import Lease, Ledger
+from harness.grading.ledger.records import Lease
 from harness.options import BoxLimits
 from harness.records import CaseFile
 from harness.sandbox.boxed_engines import Sandbox
@@ -20,6 +20,10 @@ from harness.work import canonical_json, records, unit_worker
 from harness.work.canonical_json import Level, Sha256
 from harness.work.crew import Crew, Ends
 from harness.work.unit_runner import UnitRunner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.grading.ledger.ledger import Ledger
 
 
 class GradingListener:
@@ -43,7 +47,7 @@ def ran_on(figures: Iterable[str]) -> set[str]:
     return {canonical_json.loads(records.Measurements, one).machine for one in figures} - {""}
 
 
-def withdraw(ledger: Ledger, bases: Iterable[str], set_aside: "SetAside") -> list[str]:
+def withdraw(ledger: "Ledger", bases: Iterable[str], set_aside: "SetAside") -> list[str]:
     """Withdraw attempts in which such a machine has a part, to be rerun; return them."""
     found = set_aside.find_distrusted(ledger, bases)
     why = ", ".join(sorted(set(found.values())))
@@ -92,7 +96,7 @@ class SetAside:
         finally:
             os.close(descriptor)
 
-    def find_distrusted(self, ledger: Ledger, bases: Iterable[str]) -> dict[str, str]:
+    def find_distrusted(self, ledger: "Ledger", bases: Iterable[str]) -> dict[str, str]:
         """Return the attempts with a result of one of these machines, and its name."""
         machines = self.machines()
         figures = ledger.figures(bases) if machines else {}
@@ -279,7 +283,7 @@ def unit_runner_of(context: GradingContext, box: BoxLimits) -> UnitRunner:
 class Concurrency(Protocol):
     """Sharing of a grading's machine and ledger; by default with nobody."""
 
-    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
+    def take(self, ledger: "Ledger", bases: Sequence[str]) -> Lease:
         """Lease attempts: those that may be run by us."""
         return Lease(ledger.lease(bases), tuple(bases))
 

@@ -19,7 +19,7 @@ from harness.errors import ArchiveError, HarnessError, UsageError
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.banking import anonymous
-from harness.grading.ledger.ledger import PlannedAttempt
+from harness.grading.ledger.records import PlannedAttempt
 from harness.grading.records import IMAGE, Attempt, Student
 from harness.records import FileResult, Outcome, Verdict
 from harness.report.tally import never_answers

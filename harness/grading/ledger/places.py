@@ -10,12 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, extract, func, select
-
 from harness import file_system
 from harness.archives.archive import open_regular, pack_alike
 from harness.archives.archive_streams import PIECE, IntakeLimits, Meter
 from harness.errors import ArchiveError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 _SCHEMES = ("postgresql://", "postgres://")
 
@@ -125,9 +127,6 @@ def _without_password(address: str) -> str:
 # --- The owner of a lease: a process with a unique ID; and whether it still lives ----------------
 
 
-_SERVERS_TIME = select(extract("epoch", func.clock_timestamp()))
-
-
 def me() -> str:
     """Return a unique ID of this process: its machine, its number and its start."""
     pid = os.getpid()
@@ -145,11 +144,11 @@ def _start(pid: int) -> str:
     return "" if state in "ZX" else f"{fields[18]}@{boot}"
 
 
-def now(db: Connection) -> float:
+def now(db: "Connection") -> float:
     """Return the time by which leases end: the server's, if there is one, whatever ours is."""
     if db.dialect.name != "postgresql":
         return time.time()
-    return float(db.execute(_SERVERS_TIME).scalar_one())
+    return float(db.exec_driver_sql("SELECT extract(epoch FROM clock_timestamp())").scalar_one())
 
 
 def is_held(lease: Any, holding: set[str] | None, at: float, *, by_me: bool = False) -> bool:

@@ -21,9 +21,10 @@ from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
 from harness.grading.ledger.chains import KEYS, SIGNED, Chains, Seal, SignedRow
-from harness.grading.ledger.ledger import Ledger, Run
+from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.ledger_server import LedgerDatabase
 from harness.grading.ledger.places import LedgerFile, Place, ServerPlace
+from harness.grading.ledger.records import Run
 
 _MAGIC = b"SQLite format 3\0"
 _MARK = slice(68, 72)  # of the file: where SQLite keeps the application's id

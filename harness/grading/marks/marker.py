@@ -10,7 +10,7 @@ from harness.grading import records
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.orders import SetAside
 from harness.grading.attempts.variants import origin
-from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
+from harness.grading.ledger.records import MarkRow, PlannedAttempt
 from harness.grading.marks import findings, marking, regrading
 from harness.grading.marks.regrading import MarkChange
 from harness.grading.records import Attempt, ClassResult, Graded, Marks, Submission, Suspicion
@@ -23,6 +23,10 @@ from harness.vocabulary.transformations import KINDS, ORDER
 from harness.work import canonical_json, fairness
 from harness.work.records import NOTHING, Measurements, add_measurements
 from oracle import __version__
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.grading.ledger.ledger import Ledger
 
 THRESHOLD = 0.01
 
@@ -138,7 +142,7 @@ class AttemptReader:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledger: "Ledger",
         assignment: Assignment,
         paths: Mapping[tuple[str, str], str],
         set_aside: SetAside | None = None,
@@ -222,7 +226,7 @@ class Marker:
     def __init__(
         self,
         assignment: Assignment,
-        ledger: Ledger,
+        ledger: "Ledger",
         cases: Sequence[PlannedCase],
         start_time: str,
         set_aside: SetAside | None = None,

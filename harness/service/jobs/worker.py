@@ -17,7 +17,8 @@ from harness.declared import reference
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.grading.attempts.orders import Concurrency
 from harness.grading.ledger import places
-from harness.grading.ledger.ledger import Lease, Ledger
+from harness.grading.ledger.ledger import Ledger
+from harness.grading.ledger.records import Lease
 from harness.service import machines, monitoring, processes
 from harness.service.courses import own_files
 from harness.service.jobs import job_handlers
