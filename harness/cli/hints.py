@@ -143,10 +143,6 @@ def _passes_there(path: str, step: Step, reply: Reply, steps: dict[int, Step]) -
 def _steps_there(path: str) -> dict[int, Step]:
     """Return the tests of a case file as GNU Go reads it, by their lines; {} if it cannot."""
     try:
-        return {
-            one.line: one
-            for one in read_case_file(path, "gnugo").steps
-            if one.is_test
-        }
+        return {one.line: one for one in read_case_file(path, "gnugo").steps if one.is_test}
     except CaseError:
         return {}
