@@ -18,6 +18,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedReader, FileIO
 from pathlib import Path
+from socket import AF_INET, AF_INET6
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -87,7 +88,8 @@ class BytesServer:
         handler = type("Handler", (_Handler,), {"tokens": self.tokens, "timeout": _PATIENCE})
         self._server = _Server((host, port), handler, tls)
         scheme = "https" if tls else "http"
-        self.address = f"{scheme}://{host}:{self._server.server_address[1]}"
+        name = f"[{host}]" if ":" in host else host
+        self.address = f"{scheme}://{name}:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:
@@ -101,6 +103,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(self, place: tuple[str, int], handler: Any, tls: ssl.SSLContext | None) -> None:
+        self.address_family = AF_INET6 if ":" in place[0] else AF_INET
         super().__init__(place, handler)
         self._tls = tls
 

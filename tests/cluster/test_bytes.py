@@ -36,9 +36,18 @@ def lying(folder, *contents):
     return tuple(found)
 
 
+def list_addresses() -> list[str]:
+    """The addresses of this machine for itself: not every one has IPv6."""
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return ["127.0.0.1"]
+    return ["127.0.0.1", "::1"]
+
+
 @pytest.fixture
-def served_bytes():
-    with closing(BytesServer("127.0.0.1", 0)) as found:
+def served_bytes(request):
+    with closing(BytesServer(getattr(request, "param", "127.0.0.1"), 0)) as found:
         yield found
 
 
@@ -60,6 +69,7 @@ def bring(cache, found, one):
     cache.keep(missing)
 
 
+@pytest.mark.parametrize("served_bytes", list_addresses(), indirect=True)
 def test_a_token_opens_what_its_unit_names_until_it_is_taken_back(served_bytes, tmp_path):
     one, two = lying(tmp_path, b"one", b"three")
     token, unused = served_bytes.tokens.make([one]), served_bytes.tokens.make([two])
