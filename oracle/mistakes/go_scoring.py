@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
 from oracle.answers.go_scoring import NEUTRAL, Region, empty_regions
 from oracle.errors import GtpError
 from oracle.gtp import protocol
+from oracle.gtp.go import GoSession
+from oracle.gtp.protocol import Command
 from oracle.komi import exact, plain_text
 from oracle.mistakes.bank import EnginePart, Hang, Route, Shelf, keep_captured, last_state, part
 from oracle.position import BLACK, WHITE, Point, Position, opponent
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from decimal import Decimal
-
-    from oracle.gtp.go import GoSession
-    from oracle.gtp.protocol import Command
-
-    Around = Callable[[Position, Point], Iterator[Point]]
-    Worth = Callable[[Position, Region], int]
-
+Around = Callable[[Position, Point], Iterator[Point]]
+Worth = Callable[[Position, Region], int]
 SIGNS = {BLACK: 1, WHITE: -1, NEUTRAL: 0}
 
 # --- the right score: points are above 0 for Black, below 0 for White --------------------------

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from oracle.errors import GtpError
+from oracle.games.gomoku import GomokuState
 from oracle.gtp import protocol
+from oracle.gtp.gomoku import GomokuSession
+from oracle.gtp.protocol import Command
 from oracle.mistakes import gomoku_parts as parts
 from oracle.mistakes.bank import Shelf, crash_without, keep_state, last_state
 from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex, sides
 from oracle.rules.go import find_captured, find_taken, legal
 from oracle.rules.gomoku import fives, fives_along, steps
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oracle.games.gomoku import GomokuState
-    from oracle.gtp.gomoku import GomokuSession
-    from oracle.gtp.protocol import Command
-
-    Faults = Callable[[GomokuSession, list[str]], dict[str, str]]
-    Put = Callable[[GomokuSession, int, Point], None]
-
+Faults = Callable[[GomokuSession, list[str]], dict[str, str]]
+Put = Callable[[GomokuSession, int, Point], None]
 SHELF = Shelf("gomoku-rules", parts.ROUTES)
 mistake = SHELF.mistake
 RESULT = "gogui-rules_final_result"

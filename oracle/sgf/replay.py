@@ -31,8 +31,6 @@ class Header:
     number that ``HA`` states, or 0; ``title``, players, event, date and result, or ``""``.
     """
 
-    __slots__ = ("board", "game", "handicap", "komi", "title")
-
     def __init__(
         self, game: str, board: Grid, komi: Komi | None, handicap: int, title: str
     ) -> None:
@@ -121,8 +119,6 @@ class Replay:
     the moves of the record so far; ``turn``, whose turn it is, or None where the record leaves
     that open.
     """
-
-    __slots__ = ("_faults", "_free", "_header", "count", "game", "start", "turn")
 
     def __init__(self, header: Header, faults: Faults) -> None:
         self._header = header
