@@ -15,13 +15,7 @@ from functools import partial
 from typing import Any
 
 from oracle.answers import gomoku_policy, gosensei
-from oracle.assignments import (
-    ASSIGNMENTS,
-    engine_for,
-    find_variant,
-    list_variants,
-    told_by,
-)
+from oracle.assignments import ASSIGNMENTS, engine_for, find_variant, list_variants, told_by
 from oracle.errors import GtpError, VertexError
 from oracle.games.gomoku import GomokuState
 from oracle.gtp import protocol
