@@ -338,16 +338,11 @@ def policy_moves_passes_the_turn(right: Command, session: GomokuSession, words: 
     return answer
 
 
-@mistake(parts.policy_at_end)
-def list_after_the_end(right: Callable[..., str], session: GomokuSession) -> str:
-    """As if there were moves after a five."""
-    empty = session.game.position.empty
-    if not empty:
-        return right(session)
-    return parts.written(session, PolicyBoard(session, parts.side(session)), "Random", empty)
-
-
 SHELF.add_rows(
+    (parts.policy_at_end, "list-after-the-end", "As if there were moves after a five.",
+     lambda right, session: parts.written(
+         session, PolicyBoard(session, parts.side(session)), "Random", session.game.position.empty
+     ) if session.game.position.empty else right(session)),
     (parts.policy_at_end, "rules-after-a-five",
      "As if the policy went on after a five, with all its rules.",
      lambda right, session: (

@@ -301,17 +301,10 @@ SHELF.add_rows(
     (parts.color_told, "genmove-plays-for-side-to-move",
      "As if genmove played for the side to move, whatever color it is told.",
      lambda session, words: session.game.to_play),
-)  # fmt: skip
-
-
-@mistake(parts.choices)
-def genmove_refuses_suicide(right: Callable[..., int], session: GomokuSession, color: int) -> int:
-    """As if genmove could not go where Go forbids suicide: it passes when nothing else is left."""
-    position = session.game.position
-    return right(session, color) & legal(position.grid, *sides(position, color))
-
-
-SHELF.add_rows(
+    (parts.choices, "genmove-refuses-suicide",
+     "As if genmove could not go where Go forbids suicide: it passes when nothing else is left.",
+     lambda right, session, color: right(session, color) & legal(
+         session.game.position.grid, *sides(session.game.position, color))),
     (parts.choices, "genmove-crashes-on-empty-board",
      "As if there were always a stone: on an empty board genmove ends the program.",
      lambda right, session, color: crash_without(stones(session), right, session, color)),

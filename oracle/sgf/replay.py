@@ -199,20 +199,17 @@ class Replay:
             else:
                 self._faults.fault(place, "Gomoku has no pass")
         else:
-            self._stone(color, point, place)
+            if self.game.is_over:
+                self._faults.fault(place, "the game is over")
+            try:
+                self.game.play(color, point)
+            except IllegalMove as error:
+                self._faults.fault(place, REASONS[error.reason])
+                self.turn = opponent(color)
+                self.game.record(color, point)
+                self._begin(self.game.position)
         placing = color == BLACK and self.count < self._free
         self.turn = None if placing else opponent(color)
-
-    def _stone(self, color: int, point: Point, place: str) -> None:
-        if self.game.is_over:
-            self._faults.fault(place, "the game is over")
-        try:
-            self.game.play(color, point)
-        except IllegalMove as error:
-            self._faults.fault(place, REASONS[error.reason])
-            self.turn = opponent(color)
-            self.game.record(color, point)
-            self._begin(self.game.position)
 
 
 # --- Reads the position after some moves of one of a file's games --------------------------------
