@@ -49,17 +49,11 @@ def other(color: int) -> int:
 class AdapterBoard:
     """A board that is never changed; ``ko`` is what the color after the last may not retake."""
 
-    def __init__(
-        self,
-        columns: int,
-        rows: int,
-        stones: dict[Point, int] | None = None,
-        ko: tuple[Point, int] | None = None,
-    ) -> None:
+    def __init__(self, columns: int, rows: int, stones: dict[Point, int] | None = None) -> None:
         self.columns = columns
         self.rows = rows
         self.stones = stones or {}
-        self.ko = ko
+        self.ko: tuple[Point, int] | None = None
 
     def point(self, vertex: str) -> Point:
         """Return the point of a GTP vertex; raise :class:`Refusal` if it is not on the board."""
