@@ -12,12 +12,9 @@ on purpose: how many of their settings hold side by side is for the engine to sa
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping
 
-    Parts = frozenset[str]
-
+Parts = frozenset[str]
 # Parts of what an engine remembers; an assignment may have more. Stones and turn belong to a
 # board, all others outlive it.
 SIZE, STONES, TURN, KOMI = "size", "stones", "turn", "komi"

@@ -12,8 +12,6 @@ class Diagram:
     position, or None where nothing is known of it.
     """
 
-    __slots__ = ("caption", "course", "last", "letters", "marks", "position")
-
     def __init__(  # noqa: PLR0913 - what pictures differ in
         self,
         position: Position,
@@ -45,8 +43,6 @@ class PositionCourse:
     point, or None for a pass; ``captures``, whether stones without liberty are taken;
     ``prisoners``, how many stones Black and White have taken, since ``start``.
     """
-
-    __slots__ = ("captures", "moves", "prisoners", "start")
 
     def __init__(
         self,

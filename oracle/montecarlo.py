@@ -10,14 +10,10 @@ from __future__ import annotations
 
 from itertools import accumulate
 from operator import or_
+from random import Random
 
 from oracle.position import Grid, Point, Position, each_bit, sides
 from oracle.rules.gomoku import POLICIES, WIN, fives, most_urgent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from random import Random
-
 
 WON, DRAWN, LOST = 1, 0, -1  # for the side whose turn it is at the beginning of a playout
 

@@ -10,36 +10,25 @@ The list of what is left open stands in ``cases/README.md``, "What a case may as
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from oracle.answers import gomoku_policy, gosensei
-from oracle.assignments import (
-    ASSIGNMENTS,
-    engine_for,
-    find_variant,
-    list_variants,
-    told_by,
-)
+from oracle.assignments import ASSIGNMENTS, engine_for, find_variant, list_variants, told_by
 from oracle.errors import GtpError, VertexError
+from oracle.games.gomoku import GomokuState
 from oracle.gtp import protocol
+from oracle.gtp.go import GoSession
 from oracle.gtp.gomoku import GomokuSession, is_usual, policy_subject, policy_text
+from oracle.gtp.gosensei import GosenseiSession
+from oracle.gtp.java_go import JavaGoSession
+from oracle.gtp.protocol import Command
 from oracle.position import BLACK, WHITE, color_of, opponent, parse_vertex, vertex
 from oracle.rules.gomoku import fives
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from oracle.games.gomoku import GomokuState
-    from oracle.gtp.go import GoSession
-    from oracle.gtp.gosensei import GosenseiSession
-    from oracle.gtp.java_go import JavaGoSession
-    from oracle.gtp.protocol import Command
-
-    Other = Callable[[Command, Any, list[str]], str]
-    Register = Callable[[Other], Other]
-
+Other = Callable[[Command, Any, list[str]], str]
+Register = Callable[[Other], Other]
 GO, RULES, POLICY = "go-scoring", "gomoku-rules", "gomoku-policy"
 GOMOKU = (RULES, POLICY)
 RESULT, LEGAL, MOVES = "gogui-rules_final_result", "gogui-rules_legal_moves", "policy_moves"
@@ -52,8 +41,6 @@ class Reading:
     Attributes: ``name``; ``sentence``, what it takes a document to mean; ``assignments``, whose
     documents; ``commands``, those that replace the reference engine's.
     """
-
-    __slots__ = ("assignments", "commands", "name", "sentence")
 
     def __init__(
         self, function: Any, assignments: tuple[str, ...], commands: dict[str, Other]
@@ -86,8 +73,6 @@ class _Unnumbered(Reading):
 
 
 class _WithoutIds(protocol.Engine):
-    __slots__ = ()
-
     def handle(self, line: str) -> str:
         reply = super().handle(line)
         return reply[:1] + reply[1:].lstrip("0123456789")

@@ -114,7 +114,7 @@ class EngineSession:
         self._told_at = 0.0  # seconds, of the wait under way: when it was told last; 0: never
         self._on_wait = on_wait
         if on_wait:
-            process.on_wait(self._wait)
+            process.output.on_wait = self._wait
 
     def begin_file(self, used_seconds: float = 0.0) -> None:
         """Let the time limit of the file begin; ``used_seconds``: seconds of it that are over."""
@@ -311,7 +311,7 @@ class EngineSession:
 
     def stirs(self) -> bool:
         """Return whether an engine that was left has written anything since, or has ended."""
-        return self._process.stirs()
+        return self._process.output.stirs()
 
     def is_over(self, sleep: float) -> bool:
         """Return whether the limit of an engine that was left is over.
@@ -368,9 +368,9 @@ class EngineSession:
             self._note_surplus(f"'{farewell}'")
         if self._splitter.not_utf8:
             self.warnings.append("some replies were not UTF-8")
-        if self._process.stderr.overflows:
+        if self._process.output.stderr.overflows:
             self.warnings.append(
-                f"the engine wrote {self._process.stderr.total:,} bytes on standard error;"
+                f"the engine wrote {self._process.output.stderr.total:,} bytes on standard error;"
                 " only the beginning and the end were kept"
             )
         if end.leftovers:
@@ -381,7 +381,7 @@ class EngineSession:
     @property
     def stderr(self) -> str:
         """Standard error of the engine."""
-        return self._process.stderr.text()
+        return self._process.output.stderr.text()
 
     @property
     def unfinished(self) -> bytes:

@@ -87,7 +87,7 @@ def _is_modem_protocol(data: bytes) -> bool:
     return len(data) >= 4 and data[0] < 4 and min(data[1:4]) >= 0x80 and b"\n" not in data
 
 
-class _Output(fdspawn):  # type: ignore[misc]
+class EngineOutput(fdspawn):  # type: ignore[misc]
     """An engine's standard output; anyone who waits for it drains standard error meanwhile."""
 
     def __init__(
@@ -156,7 +156,7 @@ class _Output(fdspawn):  # type: ignore[misc]
 
     @property
     def written(self) -> int:
-        """Bytes that count against the limit of a file."""
+        """Bytes that count against the limit of a file, also of its engines before."""
         return self._most - self._left
 
     def _check(self) -> None:
@@ -308,7 +308,7 @@ class ProcessEnd(NamedTuple):
 
 
 class EngineProcess:
-    """A started engine: bytes in, bytes out, and its end.
+    """A started engine: bytes in, bytes out, and its end; ``output`` has what it writes.
 
     The message of its :class:`~harness.errors.EngineError` follows the words "The engine".
     """
@@ -338,28 +338,14 @@ class EngineProcess:
         self._stdin_fd = self._stdin.fileno()
         os.set_blocking(self._stdin_fd, False)
         self.clock = EngineClock(self._process.processes)
-        self._output = _Output(self._process, self._stdout, limits, self.clock, initial_size)
-        self._output.is_whole = protocol.is_whole
+        self.output = EngineOutput(self._process, self._stdout, limits, self.clock, initial_size)
+        self.output.is_whole = protocol.is_whole
         if crowded:
             self.sleep_at_once()
         self._protocol = protocol
         self._searcher = _Searcher(self._max_output, protocol)
         self._deaf = False  # closed its input
         self.unfinished = b""  # what came after the last reply, once read() has raised
-
-    @property
-    def stderr(self) -> BothEnds:
-        """Standard error of the engine so far."""
-        return self._output.stderr
-
-    @property
-    def written(self) -> int:
-        """Bytes written so far, with those of the engines of the same file before."""
-        return self._output.written
-
-    def on_wait(self, call: Callable[[], object]) -> None:
-        """Let ``call`` be called now and then while the engine is waited for."""
-        self._output.on_wait = call
 
     def write(self, data: bytes, deadline: float) -> None:
         """Send ``data``. That the engine has stopped reading shows in the next :meth:`read`."""
@@ -372,9 +358,9 @@ class EngineProcess:
             self._deaf = True
             return
         if sent < len(data):
-            self._output.deadline = deadline
+            self.output.deadline = deadline
             try:
-                self._output.write_all(self._stdin_fd, data[sent:], self._max_output)
+                self.output.write_all(self._stdin_fd, data[sent:], self._max_output)
             except BrokenPipeError:
                 self._deaf = True
             except EOF:
@@ -390,7 +376,7 @@ class EngineProcess:
         Raises:
             EngineError: TIMEOUT, OUTPUT, DIED or PROTOCOL.
         """
-        output, searcher = self._output, self._searcher
+        output, searcher = self.output, self._searcher
         if self._deaf or output.exited:
             deadline = min(deadline, self.clock.now() + _GRACE)
         output.deadline = deadline
@@ -415,7 +401,7 @@ class EngineProcess:
 
     def sleep_at_once(self) -> None:
         """Do not look for replies before going to sleep: others have something to do."""
-        self._output.looks = _LOOKS_IN_A_CROWD
+        self.output.looks = _LOOKS_IN_A_CROWD
 
     def sit_beside(self) -> None:
         """Continue on the engine's processor, where one of the two always waits for the other.
@@ -426,10 +412,6 @@ class EngineProcess:
         with contextlib.suppress(OSError, ValueError, IndexError):
             move_to(processor_of(self._process.processes()[0]))
 
-    def stirs(self) -> bool:
-        """Return whether it has written anything that was not read, or has ended."""
-        return self._output.stirs()
-
     def take(self, seconds: float) -> bytes:
         """Return what comes within so many seconds, up to the last reply's end; perhaps nothing.
 
@@ -438,14 +420,14 @@ class EngineProcess:
         Raises:
             EngineError: OUTPUT.
         """
-        self._output.gather(seconds, self._max_output)
+        self.output.gather(seconds, self._max_output)
         if seconds:
             ends = self.clock.own() + _RESTLESS
             while self.clock.own() < ends and not are_asleep(self._process.processes()):
-                self._output.gather(_GLANCE, self._max_output)
+                self.output.gather(_GLANCE, self._max_output)
                 self.clock.look()
         data = b""
-        while self._protocol.end(self._output.waiting):
+        while self._protocol.end(self.output.waiting):
             data += self.read(self.clock.now())
         return data
 
@@ -453,26 +435,26 @@ class EngineProcess:
         """Close the engine's input, wait ``patience`` seconds for its end, then end it."""
         with contextlib.suppress(OSError):
             self._stdin.close()
-        output = self._output.read_to_exit(patience, self._max_output)
+        output = self.output.read_to_exit(patience, self._max_output)
         status = self._process.status()
         leftovers = self._launcher.end(self._process)
-        self._output.drain_stderr()
-        self._output.close()
+        self.output.drain_stderr()
+        self.output.close()
         for stream in (self._stdout, self._process.stderr):
             assert stream is not None
             stream.close()
         return ProcessEnd(status, leftovers, output)
 
     def _silent(self) -> EngineError:
-        if self._output.exited:
+        if self.output.exited:
             return self._explain_end()
         if self._deaf:
             return _make_error(FailureKind.PROTOCOL, "closed its standard input but runs on")
         return _make_error(FailureKind.TIMEOUT, "did not answer in time")
 
     def _explain_end(self) -> EngineError:
-        self._output.read_to_exit(_GRACE, 0)
-        self._output.drain_stderr()
+        self.output.read_to_exit(_GRACE, 0)
+        self.output.drain_stderr()
         if (broken := self._process.find_end_cause()) is not None:
             return broken
         status = self._process.status()

@@ -5,17 +5,12 @@ from collections import deque
 from collections.abc import Sequence
 
 from harness.engine.engine_session import EngineSession, groups
-from harness.engine.replies import CR, GTP, Protocol, Splitter
+from harness.engine.replies import CR, GTP, Finder, Protocol, Splitter
 from harness.errors import UsageError
 from harness.options import PROTOCOLS
 from harness.reading.answer_files import EXPECTED, is_known, is_success, with_status
 from harness.records import Reply
 from harness.text import decode
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from harness.engine.replies import Finder
 
 # A status line with the line end after it, and the empty lines that follow.
 _END = re.compile(rb"(?:\A|(?<=[\r\n]))=(?!=)[^\r\n]*[\r\n](?:[ \t]*[\r\n])*")
@@ -43,7 +38,7 @@ class StatusLast(Protocol):
         is_status = data.startswith(b"=", last) and not data.startswith(b"==", last)
         return is_status and data[-1:] == b"\n" and CR not in data
 
-    def finder(self) -> "Finder":
+    def finder(self) -> Finder:
         begun = b""  # the first bytes of the line that has not ended; it is all they tell
 
         def end(window: bytes, new_size: int) -> int:

@@ -18,11 +18,7 @@ from harness.options import PROTOCOLS
 from harness.records import Reply
 from harness.text import BLANKS, decode
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    Finder = Callable[[bytes, int], int]
-
+Finder = Callable[[bytes, int], int]
 CR = ord("\r")  # a number is looked for in bytes ten times as fast as bytes are
 # Engines that print CR or CR LF: the CR of a CR LF is not a line of its own.
 _END_WITH_CR = rb"\n\r?\n|\n\r|\r\r"

@@ -222,7 +222,7 @@ class _FileRun:
                 self._session.close()  # by force, unless it has ended properly
             # One that was left takes what it may take of the file's time, as if it was waited for.
             self._spent += process.clock.now() - begun + self._session.rest
-            self._written = process.written
+            self._written = process.output.written
         return self._next_place(place.step) if is_under_way else None
 
     def _leave_out(self, end: int) -> None:

@@ -55,15 +55,11 @@ def _link(mount: Mount, _room: WritableSpace) -> None:
 
 def _make_scratch(mount: Mount, room: WritableSpace) -> None:
     extra = room.own if mount.kind == MountKind.COPY else (0, 0)
-    _make_place(mount.place, folder=True)
-    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, extra))
-
-
-def _options(room: WritableSpace, extra: tuple[int, int]) -> str:
-    """Return the options of a file system in memory, with so many bytes and files more."""
     size = room.size + extra[0] if room.size else "50%"
     files = room.files + extra[1] if room.files else 0
-    return f"mode=1777,size={size},nr_inodes={files}"
+    _make_place(mount.place, folder=True)
+    options = f"mode=1777,size={size},nr_inodes={files}"
+    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, options)
 
 
 def _make_copy(mount: Mount, room: WritableSpace) -> None:

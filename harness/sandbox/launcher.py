@@ -317,10 +317,9 @@ def nobody() -> int:
 
 
 def _refuse_unreadable(engine_view: view.View, level: int) -> None:
-    """Say what to do if a user without rights may not read what an engine of root needs.
+    """Raise SandboxError if a user without rights may not read what an engine of root needs.
 
-    Raises:
-        SandboxError: with namespaces, a shown path must be open to all; without, those above too.
+    With namespaces, a shown path must be open to all; without, those above too.
     """
     program, copied_folders = engine_view.program, engine_view.copied
     programs = [] if view.is_in_one(program, copied_folders) else [program]

@@ -41,14 +41,13 @@ class Truth(Protocol):
 
 
 class InProcess:
-    """The oracle: engines in this process."""
+    """A :class:`Truth`, the oracle: engines in this process."""
 
     def __init__(self, make: Callable[[], Engine]) -> None:
         """``make``: returns a new engine."""
         self._make = make
 
     def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
-        """Return the right replies; see :class:`Truth`."""
         engine, found = self.engine().in_folder(folder), []
         for command in commands:
             found.append(reply_of(engine.handle(command)))
@@ -57,7 +56,6 @@ class InProcess:
         return tuple(found)
 
     def engine(self) -> Engine:
-        """Return a new engine; see :class:`Truth`."""
         return self._make()
 
 
@@ -153,11 +151,9 @@ class Specification:
 
     def beginning(self, engine: Engine) -> Beginning:
         """Return where a scene begins; ``engine``: the right one, which stands there."""
-        return (
-            self.begun(engine)
-            if self.begun
-            else OracleBeginning(engine.session.game.position, self.board)
-        )
+        if self.begun:
+            return self.begun(engine)
+        return OracleBeginning(engine.session.game.position, self.board)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:

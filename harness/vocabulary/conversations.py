@@ -94,7 +94,7 @@ class _Turns:
 # --- what games are made of --------------------------------------------------------------------
 
 
-def ask_together(*commands: str) -> SearchStrategy[Drawn]:
+def ask(*commands: str) -> SearchStrategy[Drawn]:
     """Return several questions at once: those without need are taken out again."""
     return st.builds(lambda: list(commands))
 
@@ -107,7 +107,7 @@ def say(*texts: str) -> SearchStrategy[Drawn]:
     return st.sampled_from(texts).map(lambda text: [text])
 
 
-def command_with_file(verb: str, texts: SearchStrategy[str]) -> SearchStrategy[Drawn]:
+def file_command(verb: str, texts: SearchStrategy[str]) -> SearchStrategy[Drawn]:
     """Return a command that names a file."""
     return texts.map(lambda text: [BoardFile(verb, text)])
 

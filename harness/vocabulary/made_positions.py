@@ -245,12 +245,6 @@ def gomoku_full(random: Random, size: int, empty: int = 0) -> SceneMoment:
     return after(size, without(board, move), color, move, board)
 
 
-def is_in_turn(moment: SceneMoment) -> bool:
-    """Return whether players who take turns, Black first, may have laid these stones."""
-    black, white = (mask.bit_count() for mask in moment.board)
-    return black - white == moment.to_play - 1
-
-
 def in_turn(random: Random, moment: SceneMoment) -> SceneMoment:
     """Return the moment with as many more stones as turns ask for, away from all others if it can.
 

@@ -150,17 +150,15 @@ class Beginning(Protocol):
 
 
 class OracleBeginning(NamedTuple):
-    """A position that the oracle knows."""
+    """A :class:`Beginning`: a position that the oracle knows."""
 
     position: Position
     board: BoardKind
 
     def draw(self, kind: str, random: Random) -> Transformation | None:
-        """Return a change of this kind; see :class:`Beginning`."""
         return draw(kind, self.position.grid, random, self.board.size)
 
     def opening(self, settings: Sequence[str], change: Transformation) -> list[str]:
-        """Return the commands that lay the stones; see :class:`Beginning`."""
         shape = self.position.grid
         size = [] if self.board.is_fixed else [f"boardsize {change.shape(shape).rows}"]
         stones = [
@@ -173,9 +171,7 @@ class OracleBeginning(NamedTuple):
         return [*size, "clear_board", *made, *setup]
 
     def command(self, command: str, change: Transformation) -> str:
-        """Return a command as it reads then; see :class:`Beginning`."""
         return change.command(command, self.position.grid)
 
     def allows(self, engine: Engine, command: str) -> bool:
-        """Return that it does: what is left open, the oracle says; see :class:`Beginning`."""
-        return True
+        return True  # what is left open, the oracle says

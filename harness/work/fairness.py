@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from harness.adapters.inside.go_board import TIMED_OUT
+from harness.adapters.inside.adapter_protocol import TIMED_OUT
 from harness.assignments.assignment import Assignment
 from harness.options import BoxLimits, Limits
 from harness.records import Failure, FailureKind, FileResult, Outcome, Step
@@ -24,8 +24,8 @@ START = ""  # the name of what comes before the first reply
 # its limit and then gave no answer: what it did for the other part may be our mistake.
 #
 # An adapter, which answers for a program that speaks no GTP, has limits of its own for each call
-# of it, and says in its reply that one was hit
-# (:data:`~harness.adapters.inside.go_board.TIMED_OUT`): that is in doubt, whatever was computed.
+# of it, and says in its reply that one was hit (``TIMED_OUT``): that is in doubt, whatever was
+# computed.
 #
 # A command at which an engine computes without an answer is cut short.
 #

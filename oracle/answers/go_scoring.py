@@ -25,8 +25,6 @@ class Region:
     is); ``owner``, ``BLACK``, ``WHITE`` or ``NEUTRAL``.
     """
 
-    __slots__ = ("borders", "owner", "points")
-
     def __init__(self, points: list[Point], borders: dict[int, list[Point]]) -> None:
         self.points = points
         self.borders = borders

@@ -206,7 +206,9 @@ def question(name: str, description: str, rules: str | None = None) -> OptionPar
     """
     parser = OptionParser(name, description, rules)
     add_position(parser)
-    add_output(parser)
+    output = parser.add_argument_group("how to answer")
+    output.add_argument("--json", action="store_true", help="as JSON, for programs")
+    output.add_argument("--ascii", action="store_true", help="draw the board in plain ASCII")
     return parser
 
 
@@ -226,13 +228,6 @@ def run(arguments: list[str], parser: OptionParser, ask: Ask, letters: str) -> i
     blocks = [_text(answer, snapshot, letters, not options.ascii) for answer in answers]
     print_text("\n\n".join(blocks))
     return 0
-
-
-def add_output(parser: OptionParser) -> None:
-    """Add the options that say how to answer."""
-    output = parser.add_argument_group("how to answer")
-    output.add_argument("--json", action="store_true", help="as JSON, for programs")
-    output.add_argument("--ascii", action="store_true", help="draw the board in plain ASCII")
 
 
 # --- text ----------------------------------------------------------------------------------------

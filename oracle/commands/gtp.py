@@ -4,10 +4,7 @@ import os
 import sys
 
 from oracle.gtp import GAMES, describe, new_engine, serve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.gtp.protocol import Engine
+from oracle.gtp.protocol import Engine
 
 *_OTHERS, _LAST = [game for game in GAMES if game != "go"]
 USAGE = f"""\
@@ -58,7 +55,7 @@ def _refuse(message: str) -> int:
     return 2
 
 
-def _serve(engine: "Engine", options: dict[str, str]) -> int:
+def _serve(engine: Engine, options: dict[str, str]) -> int:
     engine.session.strict = "--strict" in options
     engine.session.warn = _warn
     serve(engine, _read, _write)

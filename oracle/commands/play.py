@@ -9,7 +9,7 @@ line (ie show the game board and allow for users to input coordinates to play th
 
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from oracle.answers import java_go
@@ -18,19 +18,7 @@ from oracle.draw import Diagram, draw_text
 from oracle.errors import IllegalMove, OracleError, VertexError
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.komi import result_text
-from oracle.position import (
-    BLACK,
-    EXAMPLE,
-    NAMES,
-    WHITE,
-    Move,
-    Point,
-    Position,
-    grid,
-    opponent,
-    parse_vertex,
-    vertex,
-)
+from oracle.position import BLACK, EXAMPLE, NAMES, WHITE, Point, Position, parse_vertex, vertex
 from oracle.sentences import count
 
 USUAL_SIZE = 11  # java-go.txt, "The Game"
@@ -58,18 +46,9 @@ class GameTable:
     Attribute ``is_open``: false when the game has ended or the players have left.
     """
 
-    def __init__(
-        self,
-        start: Position,
-        to_play: int = BLACK,
-        moves: Sequence[Move] = (),
-        *,
-        unicode: bool = True,
-    ) -> None:
-        """Sit down at a board: ``to_play`` moves after the ``moves`` that were played already."""
+    def __init__(self, start: Position, to_play: int = BLACK, *, unicode: bool = True) -> None:
+        """Sit down at a board on which ``to_play`` moves first."""
         self.game = GoGame(start, to_play, ending=BLACK_FIRST)
-        for move in moves:
-            self.game.play(*move)
         self.is_open = True
         self._unicode = unicode
         self._saved: set[Path] = set()  # files of this game, which may be written again
@@ -143,7 +122,7 @@ class GameTable:
                 f"{passed}\n\nThe game is over: Black passed and White passed after it.\n"
                 f"Black has {count(black, 'point')}, White {white}: {winner} wins{margin}."
             )
-        stones = count(taken, f"{NAMES[opponent(color)]} stone")
+        stones = count(taken, f"{NAMES[self.game.to_play]} stone")
         capture = f" and takes {stones}" if taken else ""
         return f"{name} plays {vertex(point)}{capture}.\n\n{self.board()}"
 
@@ -243,15 +222,17 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     unicode = not options.ascii and shared.can_draw_unicode()
     if options.file is None:
-        board = grid(*(options.size or (USUAL_SIZE, USUAL_SIZE)))
-        table = GameTable(Position(board), options.color or BLACK, unicode=unicode)
+        start = GoGame.empty(*(options.size or (USUAL_SIZE, USUAL_SIZE))).position
+        table = GameTable(start, options.color or BLACK, unicode=unicode)
     else:
         snapshot = shared.read(options)
         shared.print_notes(snapshot)
         turn = snapshot.to_play or options.color or BLACK
         if options.color and options.color != turn:
             raise OracleError(f"{options.file}: it is {NAMES[turn].capitalize()}'s turn")
-        table = GameTable(snapshot.start, turn, snapshot.moves, unicode=unicode)
+        table = GameTable(snapshot.start, turn, unicode=unicode)
+        for move in snapshot.moves:
+            table.game.play(*move)
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     converse(table, input, shared.print_text)

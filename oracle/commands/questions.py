@@ -171,6 +171,7 @@ def _legal_in_go(snapshot: Snapshot, color: int, asked: list[Point]) -> list[Ans
 
 def _legal_in_gomoku(snapshot: Snapshot, asked: list[Point]) -> list[Answer]:
     from oracle.answers import gomoku_rules
+    from oracle.gtp.gomoku import moves_text
 
     position, answers = snapshot.position, []
     legal, why = gomoku_rules.legal_moves(position), gomoku_rules.explain_legal_moves(position)
@@ -183,14 +184,10 @@ def _legal_in_gomoku(snapshot: Snapshot, asked: list[Point]) -> list[Answer]:
         answers.append(_one_move(point, point in legal, reason))
     if answers:
         return answers
-    names = _lower(legal)
+    names = [vertex(point).lower() for point in legal]
     readings = gomoku_rules.readings_legal_moves(position)
-    by_reading = {name: " ".join(_lower(moves)) or "none" for name, moves in readings.items()}
-    return [Answer("legal", " ".join(names) or "none", names, why, by_reading)]
-
-
-def _lower(moves: list[Point]) -> list[str]:
-    return [vertex(point).lower() for point in moves]
+    by_reading = {name: moves_text(moves) or "none" for name, moves in readings.items()}
+    return [Answer("legal", moves_text(legal) or "none", names, why, by_reading)]
 
 
 def _add_legal_options(parser: OptionParser) -> None:
@@ -242,6 +239,7 @@ def winner(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
 def policy(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     """Return the type and the moves."""
     from oracle.answers import gomoku_policy
+    from oracle.gtp.gomoku import policy_text
 
     about = snapshot.position, ask.color_to_play(options, snapshot), options.policy
     kind, moves = gomoku_policy.policy_moves(*about)
@@ -249,16 +247,12 @@ def policy(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     return [
         Answer(
             "policy_moves",
-            _policy_text(kind, moves) or "none: the game is over",
+            policy_text((kind, moves)) or "none: the game is over",
             {"type": kind, "moves": [vertex(point) for point in moves]},
             gomoku_policy.explain_policy_moves(*about),
-            {name: _policy_text(*reading) for name, reading in readings.items()},
+            {name: policy_text(reading) for name, reading in readings.items()},
         )
     ]
-
-
-def _policy_text(kind: str, moves: list[Point]) -> str:
-    return " ".join([kind, *(vertex(point) for point in moves)])
 
 
 def _add_policy_options(parser: OptionParser) -> None:

@@ -43,16 +43,8 @@ class Session:
     """
 
     __slots__ = (
-        "_random",
-        "assignment",
-        "commands",
-        "folder",
-        "game",
-        "questions",
-        "running",
-        "seed",
-        "strict",
-        "warn",
+        *("_random", "assignment", "commands", "folder", "game"),
+        *("questions", "running", "seed", "strict", "warn"),
     )
 
     sizes = range(2, 26)  # what boardsize accepts

@@ -11,11 +11,7 @@ from oracle.answers import gosensei as answers
 from oracle.errors import FormatError
 from oracle.games.go import GoGame
 from oracle.gtp import common, protocol
-from oracle.position import BLACK
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.position import Position
+from oracle.position import BLACK, Position
 
 
 class GosenseiSession(common.Session):

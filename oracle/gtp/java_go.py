@@ -11,10 +11,7 @@ from oracle.errors import GtpError
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.gtp import common, protocol
 from oracle.gtp.go import captures, genmove
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.position import Point, Position
+from oracle.position import Point, Position
 
 
 class JavaGoSession(common.Session):

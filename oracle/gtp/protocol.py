@@ -10,14 +10,13 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Self
+    from typing import Any, Self, TypeAlias
 
     from oracle.explanation import Explanation, Readings
-
-    Command = Callable[[Any, list[str]], str]
-    Table = dict[str, Command]
     from oracle.komi import Komi
 
+Command: TypeAlias = "Callable[[Any, list[str]], str]"
+Table = dict[str, Command]
 # Section 3.1: control characters other than HT and LF are removed, HT becomes a blank. A line's
 # own LF may come along and is a blank too.
 _CLEAN: dict[int, str | None] = dict.fromkeys([*range(32), 127])

@@ -7,16 +7,12 @@ engine with one of them. Nothing here is imported by the reference engine.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 
 from oracle.assignments import ASSIGNMENTS, engine_for, find_variant, list_variants
+from oracle.gtp.protocol import Engine
 from oracle.mistakes.bank import Breakdown, Crash, Hang, Mistake, can_meet, table_with
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from oracle.gtp.protocol import Engine
 
 __all__ = [
     "ASSIGNMENTS",

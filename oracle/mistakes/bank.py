@@ -18,25 +18,21 @@ use for the session leaves that argument out, too. Single expressions stand in t
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from oracle.assignments import told_by
 from oracle.gtp import protocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    F = TypeVar("F", bound=Callable[..., Any])
-
-    class Register(Protocol):
-        """A decorator that leaves a function as it is."""
-
-        def __call__(self, function: F, /) -> F: ...
-
-
+F = TypeVar("F", bound=Callable[..., Any])
 Place: TypeAlias = "str | EnginePart"  # where a mistake stands: the name of a command, or a part
+
+
+class Register(Protocol):
+    """A decorator that leaves a function as it is."""
+
+    def __call__(self, function: F, /) -> F: ...
 
 
 class Breakdown(Exception):  # noqa: N818 - no error, but what the mistake does
@@ -95,8 +91,6 @@ class EnginePart:
     asks in turn.
     """
 
-    __slots__ = ("right", "uses")
-
     def __init__(self, right: Callable[..., Any], uses: tuple[EnginePart, ...] = ()) -> None:
         self.right = right
         self.uses = uses
@@ -149,8 +143,6 @@ class Commands(dict):  # type: ignore[type-arg]
 class Layer:
     """A mistake's code in a place: on top of what is there, or in its stead."""
 
-    __slots__ = ("function", "wraps")
-
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
@@ -179,8 +171,6 @@ class Mistake:
     ``is_open``, whether it shows only where the specification leaves the answer open, so that no
     case may catch it.
     """
-
-    __slots__ = ("assignment", "commands", "is_open", "layers", "name", "routes", "sentence")
 
     def __init__(
         self,

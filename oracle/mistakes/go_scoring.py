@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+
 from oracle.answers.go_scoring import NEUTRAL, Region, empty_regions
 from oracle.errors import GtpError
 from oracle.gtp import protocol
+from oracle.gtp.go import GoSession
+from oracle.gtp.protocol import Command
 from oracle.komi import exact, plain_text
 from oracle.mistakes.bank import EnginePart, Hang, Route, Shelf, keep_captured, last_state, part
 from oracle.position import BLACK, WHITE, Point, Position, opponent
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from decimal import Decimal
-
-    from oracle.gtp.go import GoSession
-    from oracle.gtp.protocol import Command
-
-    Around = Callable[[Position, Point], Iterator[Point]]
-    Worth = Callable[[Position, Region], int]
-
+Around = Callable[[Position, Point], Iterator[Point]]
 SIGNS = {BLACK: 1, WHITE: -1, NEUTRAL: 0}
 
 # --- the right score: points are above 0 for Black, below 0 for White --------------------------
@@ -108,18 +103,10 @@ SHELF.add_rows(
          right(position, region) * sum(map(len, region.borders.values())))),
     (owned, "region-is-one-point", "As if a region were worth one point, whatever its size.",
      lambda position, region: SIGNS[region.owner]),
-)  # fmt: skip
-
-
-@mistake(owned)
-def border_regions_dropped(right: Worth, position: Position, region: Region) -> int:
-    """As if regions at the edge of the board were nobody's."""
-    last = position.grid.rows - 1
-    is_inside = all(0 < x < last for point in region.points for x in point)
-    return right(position, region) if is_inside else 0
-
-
-SHELF.add_rows(
+    (owned, "border-regions-dropped", "As if regions at the edge of the board were nobody's.",
+     lambda right, position, region: (
+         right(position, region)
+         if all(0 < x < position.grid.rows - 1 for point in region.points for x in point) else 0)),
     (territory, "single-region-counts-nothing",
      "As if a board with a single empty region had no territory.",
      lambda right, position: right(position) if len(empty_regions(position)) > 1 else 0),

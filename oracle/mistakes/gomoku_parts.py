@@ -215,8 +215,6 @@ class PolicyBoard:
     Attributes: ``grid``; the masks ``mine``, ``theirs`` and ``empty``; ``steps``, of the lines.
     """
 
-    __slots__ = ("empty", "grid", "mine", "steps", "theirs")
-
     def __init__(self, session: GomokuSession, color: int) -> None:
         position = session.game.position
         self.grid: Grid = position.grid

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from oracle.answers.gomoku_policy import DEFAULT
 from oracle.assignments import told_by
+from oracle.gtp.gomoku import GomokuSession
+from oracle.gtp.protocol import Command
 from oracle.mistakes import gomoku_parts as parts
 from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, last_state
 from oracle.mistakes.gomoku_parts import PolicyBoard, fives_made, gap, near_blocks, open_fours
@@ -11,17 +16,8 @@ from oracle.position import BLACK, Point, each_bit, opponent
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import almost_open_fours, long_lines, steps
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    from oracle.gtp.gomoku import GomokuSession
-    from oracle.gtp.protocol import Command
-
-    Moves = Callable[[PolicyBoard], int]
-    Listed = Callable[[PolicyBoard, str, int], list[Point]]
-
+Moves = Callable[[PolicyBoard], int]
+Listed = Callable[[PolicyBoard, str, int], list[Point]]
 SHELF = Shelf("gomoku-policy", parts.ROUTES)
 mistake = SHELF.mistake
 MOVES = "policy_moves"
@@ -342,16 +338,11 @@ def policy_moves_passes_the_turn(right: Command, session: GomokuSession, words: 
     return answer
 
 
-@mistake(parts.policy_at_end)
-def list_after_the_end(right: Callable[..., str], session: GomokuSession) -> str:
-    """As if there were moves after a five."""
-    empty = session.game.position.empty
-    if not empty:
-        return right(session)
-    return parts.written(session, PolicyBoard(session, parts.side(session)), "Random", empty)
-
-
 SHELF.add_rows(
+    (parts.policy_at_end, "list-after-the-end", "As if there were moves after a five.",
+     lambda right, session: parts.written(
+         session, PolicyBoard(session, parts.side(session)), "Random", session.game.position.empty
+     ) if session.game.position.empty else right(session)),
     (parts.policy_at_end, "rules-after-a-five",
      "As if the policy went on after a five, with all its rules.",
      lambda right, session: (

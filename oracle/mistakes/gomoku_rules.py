@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from oracle.errors import GtpError
+from oracle.games.gomoku import GomokuState
 from oracle.gtp import protocol
+from oracle.gtp.gomoku import GomokuSession
+from oracle.gtp.protocol import Command
 from oracle.mistakes import gomoku_parts as parts
 from oracle.mistakes.bank import Shelf, crash_without, keep_state, last_state
 from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex, sides
 from oracle.rules.go import find_captured, find_taken, legal
 from oracle.rules.gomoku import fives, fives_along, steps
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oracle.games.gomoku import GomokuState
-    from oracle.gtp.gomoku import GomokuSession
-    from oracle.gtp.protocol import Command
-
-    Faults = Callable[[GomokuSession, list[str]], dict[str, str]]
-    Put = Callable[[GomokuSession, int, Point], None]
-
+Faults = Callable[[GomokuSession, list[str]], dict[str, str]]
+Put = Callable[[GomokuSession, int, Point], None]
 SHELF = Shelf("gomoku-rules", parts.ROUTES)
 mistake = SHELF.mistake
 RESULT = "gogui-rules_final_result"
@@ -305,17 +301,10 @@ SHELF.add_rows(
     (parts.color_told, "genmove-plays-for-side-to-move",
      "As if genmove played for the side to move, whatever color it is told.",
      lambda session, words: session.game.to_play),
-)  # fmt: skip
-
-
-@mistake(parts.choices)
-def genmove_refuses_suicide(right: Callable[..., int], session: GomokuSession, color: int) -> int:
-    """As if genmove could not go where Go forbids suicide: it passes when nothing else is left."""
-    position = session.game.position
-    return right(session, color) & legal(position.grid, *sides(position, color))
-
-
-SHELF.add_rows(
+    (parts.choices, "genmove-refuses-suicide",
+     "As if genmove could not go where Go forbids suicide: it passes when nothing else is left.",
+     lambda right, session, color: right(session, color) & legal(
+         session.game.position.grid, *sides(session.game.position, color))),
     (parts.choices, "genmove-crashes-on-empty-board",
      "As if there were always a stone: on an empty board genmove ends the program.",
      lambda right, session, color: crash_without(stones(session), right, session, color)),

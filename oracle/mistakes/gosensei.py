@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from oracle.answers import gosensei as answers
@@ -10,20 +11,15 @@ from oracle.boards import read_text
 from oracle.boards.gosensei import parse_gosensei
 from oracle.errors import FormatError
 from oracle.gtp import common
+from oracle.gtp.gosensei import GosenseiSession
+from oracle.gtp.protocol import Command
 from oracle.mistakes.bank import EnginePart, Route, Shelf, part
 from oracle.position import BLACK, WHITE, Grid, Position
 from oracle.rules import go as rules
 from oracle.rules.flood import edge, flood_diagonally, neighbours, regions
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oracle.gtp.gosensei import GosenseiSession
-    from oracle.gtp.protocol import Command
-
-    EyeRule = Callable[[Grid, int, int], int]
-    Number = Callable[[Position], int]
+EyeRule = Callable[[Grid, int, int], int]
+Number = Callable[[Position], int]
 
 # --- the right answers -------------------------------------------------------------------------
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 from oracle.answers import java_go as answers
 from oracle.games.go import EITHER_FIRST, GoGame
 from oracle.gtp import protocol
 from oracle.gtp.java_go import JavaGoSession, color_subject, move_subject, point_subject
+from oracle.gtp.protocol import Command
 from oracle.mistakes import bank
 from oracle.position import BLACK, EMPTY, NAMES, WHITE, Point, Position, opponent, sides
 from oracle.rules import go
 from oracle.rules.flood import edge, flood, flood_diagonally, neighbours
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from oracle.gtp.protocol import Command
-
-    Captured = Callable[[Position, Point], bool]
-    Legal = Callable[[Position, Point, int], bool]
+Captured = Callable[[Position, Point], bool]
+Legal = Callable[[Position, Point, int], bool]
 
 # --- the right answers -------------------------------------------------------------------------
 
-asked_about = bank.EnginePart(
-    point_subject
-)  # the board and the point that isCaptured is asked about
+# The board and the point that isCaptured is asked about.
+asked_about = bank.EnginePart(point_subject)
 captured_stone = bank.EnginePart(lambda _, position, point: answers.is_captured(position, point))
 captured_space = bank.EnginePart(lambda _, position, point: answers.is_captured(position, point))
 # The stones that are points of a color, and the empty points, prisoners taken off.

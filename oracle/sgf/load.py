@@ -247,7 +247,9 @@ class _Loading:
                     if name in MOVES:
                         self._move(node, name, value)
                     elif name in SETUP:
-                        self._set_up_points(node, name, value)
+                        read = partial(write.points, board=self._header.board)
+                        said = self._respell(node, name, value, read)
+                        self._set_up(SETUP[name], read(said))
                     elif name == "PL" and (turn := self._respell(node, name, value, write.color)):
                         self._to_move(write.color(turn))
             node = node.children[0] if node.children else None
@@ -266,11 +268,6 @@ class _Loading:
                 if len(moves) > 1 or others:
                     raise self._faults.error(where(node), reason)
                 self._faults.warn(where(node), f"{reason}; they are played one after the other")
-
-    def _set_up_points(self, node: Node, name: str, value: str) -> None:
-        board = self._header.board
-        value = self._respell(node, name, value, lambda said: write.points(said, board))
-        self._set_up(SETUP[name], write.points(value, board))
 
     def _respell(
         self, node: Node, name: str, value: str, read: Callable[[str], object], move: int = 0

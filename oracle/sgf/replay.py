@@ -31,8 +31,6 @@ class Header:
     number that ``HA`` states, or 0; ``title``, players, event, date and result, or ``""``.
     """
 
-    __slots__ = ("board", "game", "handicap", "komi", "title")
-
     def __init__(
         self, game: str, board: Grid, komi: Komi | None, handicap: int, title: str
     ) -> None:
@@ -122,8 +120,6 @@ class Replay:
     that open.
     """
 
-    __slots__ = ("_faults", "_free", "_header", "count", "game", "start", "turn")
-
     def __init__(self, header: Header, faults: Faults) -> None:
         self._header = header
         self._faults = faults
@@ -203,20 +199,17 @@ class Replay:
             else:
                 self._faults.fault(place, "Gomoku has no pass")
         else:
-            self._stone(color, point, place)
+            if self.game.is_over:
+                self._faults.fault(place, "the game is over")
+            try:
+                self.game.play(color, point)
+            except IllegalMove as error:
+                self._faults.fault(place, REASONS[error.reason])
+                self.turn = opponent(color)
+                self.game.record(color, point)
+                self._begin(self.game.position)
         placing = color == BLACK and self.count < self._free
         self.turn = None if placing else opponent(color)
-
-    def _stone(self, color: int, point: Point, place: str) -> None:
-        if self.game.is_over:
-            self._faults.fault(place, "the game is over")
-        try:
-            self.game.play(color, point)
-        except IllegalMove as error:
-            self._faults.fault(place, REASONS[error.reason])
-            self.turn = opponent(color)
-            self.game.record(color, point)
-            self._begin(self.game.position)
 
 
 # --- Reads the position after some moves of one of a file's games --------------------------------

@@ -121,8 +121,6 @@ class SgfGame:
     ``fault``, why the rest of it cannot be read, or ``""``.
     """
 
-    __slots__ = ("fault", "nodes", "number", "root")
-
     def __init__(self, number: int, root: Node, nodes: int, fault: str) -> None:
         self.number = number
         self.root = root
@@ -252,8 +250,6 @@ class Faults:
 
     Attribute ``notes``: the sentences so far.
     """
-
-    __slots__ = ("_file", "_game", "_keep", "notes")
 
     def __init__(self, file: str | None, game: str, keep: bool) -> None:
         self._file = file

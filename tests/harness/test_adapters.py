@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.adapters import ADAPTERS
-from harness.adapters.inside.go_board import AdapterBoard, Refusal
+from harness.adapters.inside.adapter_protocol import AdapterBoard, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
 from harness.adapters.inside.playing import _PROBES, SIZE, BoardReader, TypingWay, alternate
 from oracle.errors import IllegalMove

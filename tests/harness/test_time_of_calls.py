@@ -17,8 +17,8 @@ import pytest
 from harness import adapters
 from harness.adapters import ADAPTERS
 from harness.adapters.inside import calling
+from harness.adapters.inside.adapter_protocol import AdapterBoard, TimeOut
 from harness.adapters.inside.calling import TimeLeft, count_seconds
-from harness.adapters.inside.go_board import AdapterBoard, TimeOut
 from harness.adapters.inside.java_go import Methods
 from harness.assignments import workspace
 from harness.engine.engine_session import EngineSession

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from .adapter_protocol import AdapterEngine
+from .adapter_protocol import BLACK, WHITE, AdapterBoard, AdapterEngine, Refusal, TimeOut
 from .calling import Call, call, quote
-from .go_board import BLACK, WHITE, AdapterBoard, Refusal, TimeOut
 
 _COLUMNS = "abcdefghi"  # with i, unlike GTP's
 _COLORS = {"b": BLACK, "w": WHITE}

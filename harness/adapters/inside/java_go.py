@@ -16,9 +16,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .adapter_protocol import AdapterEngine
+from .adapter_protocol import AdapterBoard, AdapterEngine, Refusal, TimeOut, color_of
 from .calling import JAVA, TimeLeft, class_path
-from .go_board import AdapterBoard, Refusal, TimeOut, color_of
 
 if TYPE_CHECKING:
     from .playing import Player

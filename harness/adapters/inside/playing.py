@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pexpect
 from pexpect.popen_spawn import PopenSpawn
 
+from .adapter_protocol import BLACK, WHITE, AdapterBoard, Point, Refusal, TimeOut, other
 from .calling import JAVA, PATIENCE, TimeLeft, class_path, describe, limit_processor_time, quote
-from .go_board import BLACK, WHITE, AdapterBoard, Point, Refusal, TimeOut, other
 
 Shown = dict[tuple[int, int], int]  # the stones by (column, row) as printed, the first row 0
 _FRAME = re.compile(r"[|\[\](),:;]")

@@ -8,7 +8,7 @@ from harness.specifications.gomoku_rules.conversations import LARGEST_FILLED, QU
 from harness.vocabulary.conversations import (
     NOTHING,
     Drawn,
-    ask_together,
+    ask,
     boards,
     extra,
     in_turn,
@@ -33,7 +33,7 @@ _SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
 
 def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Drawn]:
     """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
-    questions = ask_together("policy_moves", *QUESTIONS[:3])
+    questions = ask("policy_moves", *QUESTIONS[:3])
     policy = say("policy rule_based", "policy rule_based", "policy random")
 
     @cache

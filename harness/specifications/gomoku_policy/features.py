@@ -322,7 +322,8 @@ def _fair(feature: Feature) -> Feature:
     """
 
     def find(moment: SceneMoment) -> str:
-        return feature.find(moment) if made_positions.is_in_turn(moment) else ""
+        black, white = (mask.bit_count() for mask in moment.board)
+        return feature.find(moment) if black - white == moment.to_play - 1 else ""
 
     def make(random: Random) -> SceneMoment | None:
         moment = feature.make(random)

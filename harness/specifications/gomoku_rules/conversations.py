@@ -4,16 +4,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from harness.vocabulary.conversations import (
-    NOTHING,
-    Drawn,
-    ask_together,
-    boards,
-    extra,
-    parts,
-    plays,
-    say,
-)
+from harness.vocabulary.conversations import NOTHING, Drawn, ask, boards, extra, parts, plays, say
 from harness.vocabulary.stones import Stones, block, flat, full, line, pair, pocket, single
 from oracle.position import GTP_LETTERS
 
@@ -31,7 +22,7 @@ def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Dra
 
     @cache
     def rest(size: int) -> st.SearchStrategy[Drawn]:
-        questions = ask_together(*QUESTIONS)
+        questions = ask(*QUESTIONS)
         choices = [
             *(single(size).map(plays), line(size).map(plays), line(size).map(plays)),
             *(block(size, 3, ".xxo").map(plays), wrong_play(size), wrong_play(size)),

@@ -11,10 +11,7 @@ SPECIFICATION = Specification(
     "gosensei",
     {
         **SET_UP,
-        "is_valid": EXACT,
-        "eyes": EXACT,
-        "twoeyes": EXACT,
-        "eyespaces": EXACT,
+        **dict.fromkeys(("is_valid", "eyes", "twoeyes", "eyespaces"), EXACT),
         "display": PICTURE,
     },
     signs=r"(eyes|twoeyes|eyespaces|display|is_valid).*",

@@ -2,34 +2,23 @@
 
 from hypothesis import strategies as st
 
-from harness.vocabulary.conversations import (
-    Drawn,
-    ask_together,
-    command_with_file,
-    parts,
-    say,
-    setup,
-)
+from harness.vocabulary.conversations import Drawn, ask, file_command, parts, say, setup
 from harness.vocabulary.stones import block, flat, pair, ring, single
 from oracle.position import SENSEI_LETTERS
-
-_SENSEI_SIZE = 9
 
 
 def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Drawn]:
     """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
-    questions = ask_together("eyes", "twoeyes", "eyespaces", "display")
-    size = _SENSEI_SIZE
+    questions = ask("eyes", "twoeyes", "eyespaces", "display")
+    size = 9
     part = st.one_of(
         *(pair(size), pair(size), pair(size), ring(size), ring(size)),
         *(single(size), block(size, 5, ".xxxo"), block(size, 4)),
     )
     stones = st.one_of(part.map(lambda one: [one]), st.lists(part, max_size=3))
     laid = stones.map(lambda parts: setup(flat(parts)))
-    loaded, checked = (
-        command_with_file("load_board", board_file),
-        command_with_file("is_valid", board_file),
-    )
+    loaded = file_command("load_board", board_file)
+    checked = file_command("is_valid", board_file)
     choices = [laid, laid, laid, loaded, checked, questions, say("clear_board")]
     last = st.one_of(questions, questions, checked)
     return parts(choices, last, min(length, 4))

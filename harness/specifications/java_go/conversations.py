@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from harness.vocabulary.conversations import (
     SMALL,
     Drawn,
-    ask_together,
+    ask,
     boards,
-    command_with_file,
     extra,
+    file_command,
     parts,
     plays,
     say,
@@ -27,7 +27,7 @@ def conversation(commands: frozenset[str], length: int) -> st.SearchStrategy[Dra
 
     @cache
     def rest(size: int) -> st.SearchStrategy[Drawn]:
-        questions = st.one_of(ask_together(*_ABOUT_ALL), about_point(size), about_point(size))
+        questions = st.one_of(ask(*_ABOUT_ALL), about_point(size), about_point(size))
         passes = st.lists(say("play B pass", "play W pass"), min_size=1, max_size=3).map(flat)
         choices = [
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
@@ -81,4 +81,4 @@ _DIGITS = st.integers(1, 3).flatmap(
         max_size=3,
     ).map(lambda rows: "\n".join(rows) + "\n")
 )
-digits = command_with_file("load_board", _DIGITS)
+digits = file_command("load_board", _DIGITS)
