@@ -10,10 +10,13 @@ An attack prints ``begun``; ``escaped: …`` for whatever it achieved; and what 
 which the referee looks for a secret. Refusals are printed as well, for anyone who looks into them.
 """
 
+import _thread
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -26,16 +29,17 @@ MIB = 1 << 20
 # An attack must hold what is over the limit for so many seconds before it counts. A busy machine
 # may look at the box late; an attack that is ended in time has failed.
 LATE = 3.0
-_X86 = os.uname().machine == "x86_64"
+_calls: dict[str, int] = {}
 
 
-def numbers(table: str) -> dict[str, list[int]]:
+def add_calls(table: str) -> None:
     """Read system calls: each with its number on x86_64 and, after a slash, on other machines."""
+    place = 0 if os.uname().machine == "x86_64" else -1
     rows = (entry.partition("=") for entry in table.split())
-    return {name: [*map(int, told.split("/"))] for name, _, told in rows}
+    _calls.update((name, int(told.split("/")[place])) for name, _, told in rows)
 
 
-CALLS = numbers(
+add_calls(
     """
     add_key=248/217 bpf=321/280 clone=56/220 io_uring_setup=425 keyctl=250/219 memfd_create=319/279
     mount=165/40 msgget=68/186 msgsnd=69/189 perf_event_open=298/241 pidfd_getfd=438
@@ -44,15 +48,15 @@ CALLS = numbers(
     userfaultfd=323/282
     """
 )
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.syscall.restype = ctypes.c_long
-_libc.mmap.restype = ctypes.c_void_p
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+libc.mmap.restype = ctypes.c_void_p
 
 
 def call(name: str, *arguments: Any) -> int:
     """Make a system call; OSError if it is refused."""
     passed = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    result: int = _libc.syscall(ctypes.c_long(CALLS[name][0 if _X86 else -1]), *passed)
+    result: int = libc.syscall(ctypes.c_long(_calls[name]), *passed)
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
@@ -61,7 +65,7 @@ def call(name: str, *arguments: Any) -> int:
 
 def map_memory(size: int, flags: int, protection: int = 3, file: int = -1, offset: int = 0) -> int:
     """Map memory, or a part of a file; return its address. OSError if it is refused."""
-    area = _libc.mmap(
+    area = libc.mmap(
         None, ctypes.c_size_t(size), protection, flags, ctypes.c_int(file), ctypes.c_long(offset)
     )
     if area in (None, ctypes.c_void_p(-1).value):
@@ -242,8 +246,6 @@ def signal_harness(aim: Aim) -> None:
 
 def _signal_by_pipe(victim: int, number: int) -> None:
     """Have the kernel signal the owner of a pipe that can be read."""
-    import fcntl
-
     reading, writing = os.pipe()
     fcntl.fcntl(reading, fcntl.F_SETOWN, victim)
     fcntl.fcntl(reading, 10, int(number))  # F_SETSIG
@@ -270,8 +272,6 @@ def fork_bomb(_aim: Aim) -> None:
 
 
 def thread_bomb(_aim: Aim) -> None:
-    import _thread
-
     _thread.stack_size(1 << 16)
     started = 0
     with contextlib.suppress(RuntimeError, OSError):
@@ -364,7 +364,7 @@ def memory_unmapped(_aim: Aim) -> None:
         for _ in range(64):
             area = map_memory(size, shared_and_anonymous)
             ctypes.memset(area, 1, size)
-            _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)  # MADV_DONTNEED
+            libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)  # MADV_DONTNEED
             time.sleep(0.005)
         escaped("1 GiB out of sight")
 
@@ -550,8 +550,6 @@ def open_devices(_aim: Aim) -> None:
 
 def type_on_terminal(_aim: Aim) -> None:
     """Push a character into whatever terminal one of the streams is."""
-    import fcntl
-
     for number in range(3):
         with trying(f"TIOCSTI on {number}"):
             fcntl.ioctl(number, 0x5412, b"x")
@@ -570,8 +568,6 @@ def set_uid(_aim: Aim) -> None:
     with trying("setuid(0)"):
         os.setuid(0)
     with trying("more descriptors than allowed"):
-        import resource
-
         resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 19, 1 << 19))
 
 
@@ -643,10 +639,10 @@ def leave_ipc(_aim: Aim) -> None:
 def find_ipc(_aim: Aim) -> None:
     with trying("find shared memory"):
         found = call("shmget", _KEY, 0, 0o666)
-        _libc.shmctl(found, 0, None)
+        libc.shmctl(found, 0, None)
     with trying("find a message"):
         found = call("msgget", _KEY, 0o666)
-        _libc.msgctl(found, 0, None)
+        libc.msgctl(found, 0, None)
     with trying("find a queue"):
         _mq_open(os.O_RDWR)
         ctypes.CDLL("librt.so.1").mq_unlink(b"/gtp-harness-mark")

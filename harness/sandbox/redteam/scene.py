@@ -90,16 +90,9 @@ def command(attack: Attack, program: str, folder: str, aim: str) -> list[str]:
     if attack.source not in LANGUAGES:
         script = os.path.join(folder, f"{attack.source}.py")
         return [levels.interpreter(), "-I", "-S", script, program, aim]
-    values = {"{folder}": folder, "{program}": program, "{aim}": aim}
-    values["{secret}"] = json.loads(aim)["secret"]
-    return [_fill(word, values) for word in LANGUAGES[attack.source].run]
-
-
-def _fill(word: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        if name in word:  # a value may hold braces: it is not looked into
-            return word.replace(name, value)
-    return word
+    values = {"folder": folder, "program": program, "aim": aim}
+    values["secret"] = json.loads(aim)["secret"]
+    return [word.format_map(values) for word in LANGUAGES[attack.source].run]
 
 
 def compile_needed(attacks: Iterable[Attack]) -> dict[str, bytes]:
