@@ -142,18 +142,13 @@ def _text(value: str) -> str:
 # --- the schema --------------------------------------------------------------------------------
 
 
-def _as_text(value: Any, place: KeyPlace) -> str:
-    if not isinstance(value, str):
-        place.refuse(value, "a text")
-    return str(value)
-
-
 def _counts(value: Any, place: KeyPlace) -> dict[str, int]:
     if not isinstance(value, dict):
         place.refuse(value, "a table of reasons, each with a number")
     return {key: toml_schema.whole(0)(count, place.at(key)) for key, count in value.items()}
 
 
+_as_text = toml_schema.checked(lambda value: isinstance(value, str), "a text")
 _ENTRY = {
     "name": Field(toml_schema.text),
     "sentence": Field(_as_text, ""),

@@ -126,7 +126,6 @@ def _compile(words: tuple[str, ...]) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-PROGRAMS = tuple(f"{name}.py" for name in PYTHON)
 # Counts a signal, and says the number whenever it is asked.
 _VICTIM = """
 import signal, sys
@@ -226,7 +225,7 @@ class AttackStage:
         for name, content in files.items():
             (self.submission / name).write_bytes(content)
             (self.submission / name).chmod(0o755)
-        for name in PROGRAMS:
+        for name in (f"{source}.py" for source in PYTHON):
             shutil.copy(Path(attacks.__file__).with_name(name), self.submission / name)
             (self.submission / name).chmod(0o644)
         # Let a program's first line and settings name the private folder.
