@@ -99,22 +99,21 @@ def _answer_and_flush() -> int:
 def _answer(arguments: list[str], *, collects: bool = False) -> int:
     """Answer; ``collects``: whether garbage is collected once the command is loaded."""
     from harness import errors, file_system, signals
-    from harness.errors import ExitCode
 
     faults = (errors.ClassWideError, errors.ReportError, errors.SandboxError, errors.ServerError)
     try:
         with file_system.removed_if_empty():
             return _dispatch(arguments, collects=collects)
     except faults as error:
-        return _say(str(error), ExitCode.FAULT)
+        return _say(str(error), errors.ExitCode.FAULT)
     except errors.HarnessError as error:
-        return _say(str(error), ExitCode.BROKEN)
+        return _say(str(error), errors.ExitCode.BROKEN)
     except KeyboardInterrupt:
         return _say("interrupted", signals.exit_status())
     except BrokenPipeError:
         # The reader of our output has gone; nobody is left to tell.
         give_up(sys.stdout)
-        return ExitCode.NO_READER
+        return errors.ExitCode.NO_READER
     except Exception as error:  # noqa: BLE001 - the one place where a fault becomes a sentence
         return _fault(error)
 
@@ -265,18 +264,12 @@ def sentence_of(error: OSError | ValueError, number: int = 1) -> str:
 
 def flush_streams(status: int) -> int:
     """Write what is left in the standard streams; return the exit status of the whole command."""
-    from contextlib import suppress
-
-    from harness.errors import ExitCode
-
     for number, stream in ((2, sys.stderr), (1, sys.stdout)):
         try:
             stream.flush()
         except (OSError, ValueError) as error:
             give_up(stream)
-            own = status_of(error)
-            if own != ExitCode.NO_READER:
-                with suppress(OSError, ValueError):
-                    print(f"gtp-harness: {sentence_of(error, number)}", file=sys.stderr)
-            status = max(status, own)
+            status = max(status, status_of(error))
+            if not isinstance(error, BrokenPipeError):
+                _say(sentence_of(error, number), status)
     return status

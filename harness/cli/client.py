@@ -21,11 +21,7 @@ TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
 
 
 def read_token(arguments: argparse.Namespace) -> str:
-    """Return the API token.
-
-    Raises:
-        UsageError: there is none, or its file cannot be read.
-    """
+    """Return the API token; raises UsageError if there is none, or its file cannot be read."""
     text = os.environ.get(TOKEN, "")
     if arguments.token_file:
         try:

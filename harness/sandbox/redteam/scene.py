@@ -96,11 +96,7 @@ def command(attack: Attack, program: str, folder: str, aim: str) -> list[str]:
 
 
 def compile_needed(attacks: Iterable[Attack]) -> dict[str, bytes]:
-    """Return the files that these attacks need besides Python's, by their names.
-
-    Raises:
-        SandboxError: a compiler failed.
-    """
+    """Return by name what these attacks need besides Python; SandboxError if a compiler fails."""
     used = {attack.source for attack in attacks if can_run(attack)} & LANGUAGES.keys()
     files: dict[str, bytes] = {}
     for name in sorted(used):
