@@ -255,7 +255,6 @@ def compare(client: Client, suite: ServicePlace, arguments: argparse.Namespace) 
 
 
 def _line(run: dict[str, Any]) -> str:
-    """Return a run in one line."""
     counts = f"{run['passed']} of {run['tests']} passed, {run['failed']} FAILED"
     parts = [f"run {run['number']}", run["started"], run["engine"], run["revision"][:12], counts]
     if run["undecided"]:

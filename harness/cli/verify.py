@@ -170,7 +170,6 @@ def _add_options(parser: ArgumentParser) -> None:
 
 
 def _paragraph(finding: CaseFinding, paint: Paint) -> Iterator[str]:
-    """Yield the lines about one finding."""
     kind = paint(_COLORS.get(finding.kind, "warn"), f"✗ {finding.kind.value.upper()}")
     place = paint("dim", one_line(f"{finding.path}:{finding.line}"))
     yield f"{kind}  {paint('bold', one_line(finding.command, 200))}  {place}"

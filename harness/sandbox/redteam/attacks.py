@@ -113,7 +113,6 @@ def read_case_by_name(aim: Aim) -> None:
 
 
 def read_case_through_proc(aim: Aim) -> None:
-    """Read it through other processes: their roots, working directories and descriptors."""
     for pid in {*processes(), str(aim["victim"]), "self"}:
         show(f"/proc/{pid}/root{aim['secret']}")
         show(f"/proc/{pid}/cwd/{os.path.basename(aim['secret'])}")
@@ -125,7 +124,6 @@ def read_case_through_proc(aim: Aim) -> None:
 
 
 def read_case_through_links(aim: Aim) -> None:
-    """Read it through links that came with the submission, and new ones."""
     for name in ("symbolic", "hard"):
         show(os.path.join(aim["submission"], name))
     for maker in (os.symlink, os.link):
@@ -166,7 +164,6 @@ def read_environment(aim: Aim) -> None:
 
 
 def read_command_lines(aim: Aim) -> None:
-    """Read other processes' command lines, which name files."""
     for pid in {*processes(), str(aim["victim"]), str(os.getppid())} - {"self", str(os.getpid())}:
         show(f"/proc/{pid}/cmdline")
 
@@ -189,7 +186,6 @@ def read_memory(aim: Aim) -> None:
 
 
 def read_memory_by_call(aim: Aim) -> None:
-    """Read the harness's memory by process_vm_readv, and take its descriptors."""
     buffer = ctypes.create_string_buffer(64)
     vector = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), 1)
     for pid in (aim["victim"], os.getppid(), os.getpid()):
@@ -217,7 +213,6 @@ def trace(aim: Aim) -> None:
 
 
 def read_metadata(aim: Aim) -> None:
-    """Find out that the private case file exists, and how long it is."""
     with trying("stat the private case file"):
         os.stat(aim["secret"])
     with trying("see where a private link leads"):
@@ -316,7 +311,6 @@ def stop_itself(_aim: Aim) -> None:
 
 
 def close_everything(_aim: Aim) -> None:
-    """Close all descriptors, ignore all signals and live on."""
     for number in range(1, signal.NSIG):
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_IGN)
@@ -384,7 +378,6 @@ def _writable_folders() -> list[str]:
 
 
 def disk_hog(_aim: Aim) -> None:
-    """Write 200 MB, in files of 4 MB, wherever that is possible."""
     written = 0
     for number in range(50):
         for folder in _writable_folders():
@@ -445,7 +438,6 @@ def tcp(aim: Aim) -> None:
 
 
 def udp(aim: Aim) -> None:
-    """Send a datagram to the harness's machine, and to a name server."""
     for address in (("127.0.0.1", aim["udp"]), ("192.0.2.1", 53)):
         with trying(f"datagram to {address}"), socket.socket(type=socket.SOCK_DGRAM) as sender:
             sender.sendto(aim["word"].encode(), address)
@@ -467,7 +459,6 @@ def unix_sockets(aim: Aim) -> None:
 
 
 def other_sockets(_aim: Aim) -> None:
-    """Open sockets of other kinds: netlink, packet, raw, vsock."""
     for name, family, kind in (
         ("netlink", socket.AF_NETLINK, socket.SOCK_RAW),
         ("packet", socket.AF_PACKET, socket.SOCK_RAW),
@@ -503,7 +494,6 @@ def write_outside(aim: Aim) -> None:
 
 
 def write_case(aim: Aim) -> None:
-    """Change the case file, the submission, their modes and their times."""
     own = os.path.abspath(__file__)
     for path in (aim["secret"], own):
         with refusals_of(f"append to {path}"), open(path, "ab") as file:
@@ -549,7 +539,6 @@ def open_devices(_aim: Aim) -> None:
 
 
 def type_on_terminal(_aim: Aim) -> None:
-    """Push a character into whatever terminal one of the streams is."""
     for number in range(3):
         with trying(f"TIOCSTI on {number}"):
             fcntl.ioctl(number, 0x5412, b"x")
@@ -626,7 +615,6 @@ _KEY = 0x60B0A4D
 
 
 def leave_ipc(_aim: Aim) -> None:
-    """Leave System V shared memory, a message and a POSIX queue."""
     with refusals_of("shmget"):
         call("shmget", _KEY, 4096, 0o1666)
     with refusals_of("msgsnd"):

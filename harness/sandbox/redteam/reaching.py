@@ -56,7 +56,6 @@ def read_what_its_settings_name(aim: Aim) -> None:
 
 
 def read_mounts(aim: Aim) -> None:
-    """See where the machine's file systems are, and its sockets."""
     for folder in ("/proc/self", f"/proc/self/task/{os.getpid()}", "/proc/thread-self"):
         for name, column in {"mountinfo": 4, "mounts": 1, "net/unix": 7}.items():
             with refusals_of(f"read {folder}/{name}"), open(f"{folder}/{name}") as file:
@@ -97,7 +96,6 @@ def watch_private_folder(aim: Aim) -> None:
 
 
 def lock_shown_files(_aim: Aim) -> None:
-    """Tell another engine something by a lock on a file that both are shown."""
     set_lock, get_lock = 37, 36  # F_OFD_SETLK, F_OFD_GETLK
     shown = [path for path in ("/usr/bin/env", "/bin/sh", sys.executable) if os.path.exists(path)]
     for path in shown:
@@ -179,7 +177,6 @@ def limit_others(aim: Aim) -> None:
 
 
 def slow_others(aim: Aim) -> None:
-    """Take the processors from the harness: affinity, priority, scheduling, disk."""
     for pid in _others(aim):
         with trying(f"affinity of {pid}"):
             os.sched_setaffinity(pid, os.sched_getaffinity(pid))
@@ -205,7 +202,6 @@ def slow_others(aim: Aim) -> None:
 
 
 def take_slots(_aim: Aim) -> None:
-    """Take the machine's 65,536 slots for asynchronous input and output."""
     context = ctypes.c_ulong(0)
     with trying("io_setup"):
         call("io_setup", 1000, ctypes.byref(context))
@@ -356,7 +352,6 @@ def shut_folders(aim: Aim) -> None:
 
 
 def deep_disk(aim: Aim) -> None:
-    """Write into a folder whose path is longer than any may be."""
     for _ in range(40):
         os.mkdir("d" * 250)
         os.chdir("d" * 250)
@@ -364,7 +359,6 @@ def deep_disk(aim: Aim) -> None:
 
 
 def reserved_disk(aim: Aim) -> None:
-    """Reserve disk without writing to it, as much as a file may have at once."""
     for number in range(4):
         file = os.open(f"{number}", os.O_CREAT | os.O_RDWR)
         with trying("reserve disk"):
