@@ -90,20 +90,18 @@ def program() -> NoReturn:
 def _answer_and_flush() -> int:
     import gc
 
-    collects = gc.isenabled()
     gc.disable()  # what is loaded stays: nothing of it need be collected
     open_streams()
-    return flush_streams(_answer(sys.argv[1:], collects=collects))
+    return flush_streams(_answer(sys.argv[1:]))
 
 
-def _answer(arguments: list[str], *, collects: bool = False) -> int:
-    """Answer; ``collects``: whether garbage is collected once the command is loaded."""
+def _answer(arguments: list[str]) -> int:
     from harness import errors, file_system, signals
 
     faults = (errors.ClassWideError, errors.ReportError, errors.SandboxError, errors.ServerError)
     try:
         with file_system.removed_if_empty():
-            return _dispatch(arguments, collects=collects)
+            return _dispatch(arguments)
     except faults as error:
         return _say(str(error), errors.ExitCode.FAULT)
     except errors.HarnessError as error:
@@ -118,7 +116,7 @@ def _answer(arguments: list[str], *, collects: bool = False) -> int:
         return _fault(error)
 
 
-def _dispatch(arguments: list[str], *, collects: bool) -> int:
+def _dispatch(arguments: list[str]) -> int:
     from harness import signals
     from harness.errors import ExitCode
 
@@ -145,7 +143,7 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
 
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
         return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
-    command = find_command(name, collects=collects)
+    command = find_command(name)
     signals.watch_sigchld()
     with signals.ending_on_signals():
         interrupts.reinstall_sigint()
@@ -153,21 +151,19 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 
 
-def find_command(name: str, *, collects: bool = False) -> Command:
+def find_command(name: str) -> Command:
     """Return a command from its module; no garbage is collected while that is loaded."""
     import gc
 
     from harness.postponed import load, postpone
 
     postpone("pexpect", "traceback")
-    collects = collects or gc.isenabled()
     gc.disable()
     try:
         command: Command = getattr(load(COMMANDS[name][0]), name.upper())
         return command
     finally:
-        if collects:
-            gc.enable()
+        gc.enable()
 
 
 def overview() -> str:

@@ -59,9 +59,6 @@ def with_questions(
     return result._replace(findings=tuple(findings))
 
 
-# --- ``gtp-harness verify``: are the expectations of these case files right? ---------------------
-
-
 _TEXT = "text"
 _LONG = 300  # characters of an expectation
 _WRAP = 76
