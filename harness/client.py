@@ -180,10 +180,6 @@ class Client:
         query = {"name": archive.name, "command": command, "build": build}
         return self._send(f"{suite.page}/cases", archive, _ARCHIVE, "PUT", **query)
 
-    def watch_run(self, suite: ServicePlace, run: str) -> Iterator[dict[str, Any]]:
-        """Yield the state of a run until it has ended; raises as :meth:`get`."""
-        return self._watch(f"{suite.path}/{run}", "running")
-
     def compare(self, suite: ServicePlace, run: str, former: str = "") -> dict[str, Any]:
         """Compare a run with an earlier one, by their ids; raises as :meth:`get`.
 
@@ -192,15 +188,15 @@ class Client:
         found: dict[str, Any] = self.get(f"{suite.path}/{run}/comparison", **{"with": former})
         return found
 
-    def watch(self, place: ServicePlace, submission: str) -> Iterator[dict[str, Any]]:
-        """Yield the state of a submission until it is checked; raises as :meth:`get`."""
-        return self._watch(f"{place.path}/{submission}", "checking")
+    def watch(self, place: ServicePlace, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the state of a submission until it is checked, or of a run until it has ended.
 
-    def _watch(self, path: str, busy: str) -> Iterator[dict[str, Any]]:
+        ``name``: its id. Raises as :meth:`get`.
+        """
         while True:
-            found = self.get(path)
+            found = self.get(f"{place.path}/{name}")
             yield found
-            if found["state"] not in ("waiting", busy):
+            if found["state"] not in ("waiting", "checking", "running"):
                 return
             self._pause(1.0)
 

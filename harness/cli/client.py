@@ -208,7 +208,7 @@ def push(client: Client, suite: ServicePlace, arguments: argparse.Namespace) -> 
         sent = client.post_engine(suite, file, arguments.revision or commit)
         print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
         with telling_received("engine"):
-            *_, found = client.watch_run(suite, sent["id"])
+            *_, found = client.watch(suite, sent["id"])
         if found["state"] == "fault":
             print("The service failed to run it.")
             return ExitCode.FAULT
