@@ -30,69 +30,45 @@ _LONGEST = 60.0  # seconds to wait between two tries
 _AGAIN = (429, 502, 503, 504)
 _ID = "[0-9A-Za-z]+"
 _BASE = r"(?P<base>https?://[^/?#\s]+)(?:/api/v1)?"
-_PLACE = re.compile(rf"{_BASE}/courses/(?P<course>{_ID})/assignments/(?P<assignment>{_ID})/?")
-_SUITE = re.compile(rf"{_BASE}/suites/(?P<suite>{_ID})/?")
+_PLACE = re.compile(rf"{_BASE}(?P<page>/courses/{_ID}/assignments/{_ID})/?")
+_SUITE = re.compile(rf"{_BASE}(?P<page>/suites/{_ID})/?")
 # What the environment may say of connections; each is also read in lower case.
 _OF_CONNECTIONS = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE",
                    "SSL_CERT_DIR")  # fmt: skip
 _LAST_PORT = 65535
+_EXAMPLE = "https://tests.example.org"
 _PATIENCE = 60.0  # seconds for an answer
 _ARCHIVE, _JSON = "application/octet-stream", "application/json"
 
 
-class RemoteAssignment(NamedTuple):
-    """An assignment of a service."""
+class ServicePlace(NamedTuple):
+    """An assignment or a suite of a service."""
 
     base: str  # such as https://tests.example.org
-    course: str
-    assignment: str
-
-    @property
-    def path(self) -> str:
-        """Return the path of its submissions in the API."""
-        return f"/courses/{self.course}/assignments/{self.assignment}/submissions"
+    page: str  # the path of its page
+    path: str  # of its submissions, or its runs, in the API
 
 
-def place_of(address: str) -> RemoteAssignment:
+def place_of(address: str) -> ServicePlace:
     """Return the assignment of a page's address.
 
     Raises:
         UsageError: it is not such an address.
     """
-    return RemoteAssignment(
-        **_parts(_PLACE, address, "an assignment's", "courses/12ab/assignments/34cd")
-    )
+    expected = f"an assignment's page, such as {_EXAMPLE}/courses/12ab/assignments/34cd"
+    return _place(_PLACE, address, expected, "submissions")
 
 
-class SuitePlace(NamedTuple):
-    """A suite of a service."""
-
-    base: str
-    suite: str
-
-    @property
-    def path(self) -> str:
-        """Return the path of its runs in the API."""
-        return f"/suites/{self.suite}/runs"
+def suite_of(address: str) -> ServicePlace:
+    """Return the suite of a page's address; raises as :func:`place_of`."""
+    return _place(_SUITE, address, f"a suite's page, such as {_EXAMPLE}/suites/12ab", "runs")
 
 
-def suite_of(address: str) -> SuitePlace:
-    """Return the suite of a page's address.
-
-    Raises:
-        UsageError: it is not such an address.
-    """
-    return SuitePlace(**_parts(_SUITE, address, "a suite's", "suites/12ab"))
-
-
-def _parts(form: re.Pattern[str], address: str, kind: str, example: str) -> dict[str, str]:
+def _place(form: re.Pattern[str], address: str, expected: str, items: str) -> ServicePlace:
     found = form.fullmatch(address)
     if found is None:
-        raise UsageError(
-            f"found {address!r}, expected the address of {kind} page,"
-            f" such as https://tests.example.org/{example}"
-        )
-    return found.groupdict()
+        raise UsageError(f"found {address!r}, expected the address of {expected}")
+    return ServicePlace(found["base"], found["page"], f"{found['page']}/{items}")
 
 
 class Client:
@@ -168,7 +144,7 @@ class Client:
             yield from page["items"]
             after = page["next"]
 
-    def submit(self, place: RemoteAssignment, archive: Path) -> dict[str, Any]:
+    def submit(self, place: ServicePlace, archive: Path) -> dict[str, Any]:
         """Submit an archive; return the submission as the API describes it.
 
         Raises:
@@ -177,14 +153,16 @@ class Client:
         """
         return self._send(place.path, archive, _ARCHIVE, name=archive.name)
 
-    def post_run(self, suite: SuitePlace, document: Path, revision: str = "") -> dict[str, Any]:
+    def post_run(self, suite: ServicePlace, document: Path, revision: str = "") -> dict[str, Any]:
         """Post a document of ``run --json``; return the run as the API describes it.
 
         ``revision``: identifies this build of the engine; raises as :meth:`submit`.
         """
         return self._send(suite.path, document, _JSON, revision=revision)
 
-    def post_engine(self, suite: SuitePlace, archive: Path, revision: str = "") -> dict[str, Any]:
+    def post_engine(
+        self, suite: ServicePlace, archive: Path, revision: str = ""
+    ) -> dict[str, Any]:
         """Post an engine for the service to run; return the run as the API describes it.
 
         Raises as :meth:`submit`.
@@ -192,7 +170,7 @@ class Client:
         return self._send(suite.path, archive, _ARCHIVE, name=archive.name, revision=revision)
 
     def send_cases(
-        self, suite: SuitePlace, archive: Path, command: str, build: str = ""
+        self, suite: ServicePlace, archive: Path, command: str, build: str = ""
     ) -> dict[str, Any]:
         """Send the case files by which the service runs engines; return the suite.
 
@@ -200,13 +178,9 @@ class Client:
         Raises as :meth:`submit`.
         """
         query = {"name": archive.name, "command": command, "build": build}
-        return self._send(f"/suites/{suite.suite}/cases", archive, _ARCHIVE, "PUT", **query)
+        return self._send(f"{suite.page}/cases", archive, _ARCHIVE, "PUT", **query)
 
-    def watch_run(self, suite: SuitePlace, run: str) -> Iterator[dict[str, Any]]:
-        """Yield the state of a run until it has ended; raises as :meth:`get`."""
-        return self._watch(f"{suite.path}/{run}", "running")
-
-    def compare(self, suite: SuitePlace, run: str, former: str = "") -> dict[str, Any]:
+    def compare(self, suite: ServicePlace, run: str, former: str = "") -> dict[str, Any]:
         """Compare a run with an earlier one, by their ids; raises as :meth:`get`.
 
         ``former``: the earlier run; empty: the one before.
@@ -214,15 +188,15 @@ class Client:
         found: dict[str, Any] = self.get(f"{suite.path}/{run}/comparison", **{"with": former})
         return found
 
-    def watch(self, place: RemoteAssignment, submission: str) -> Iterator[dict[str, Any]]:
-        """Yield the state of a submission until it is checked; raises as :meth:`get`."""
-        return self._watch(f"{place.path}/{submission}", "checking")
+    def watch(self, place: ServicePlace, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the state of a submission until it is checked, or of a run until it has ended.
 
-    def _watch(self, path: str, busy: str) -> Iterator[dict[str, Any]]:
+        ``name``: its id. Raises as :meth:`get`.
+        """
         while True:
-            found = self.get(path)
+            found = self.get(f"{place.path}/{name}")
             yield found
-            if found["state"] not in ("waiting", busy):
+            if found["state"] not in ("waiting", "checking", "running"):
                 return
             self._pause(1.0)
 
@@ -286,7 +260,7 @@ def _read_address(base: str) -> httpx.URL:
         found = httpx.URL(f"{base.rstrip('/')}/api/v1")
         if found.host and (found.port or 0) <= _LAST_PORT:
             return found
-    raise UsageError(f"found {base!r}, expected an address such as https://tests.example.org")
+    raise UsageError(f"found {base!r}, expected an address such as {_EXAMPLE}")
 
 
 def _stays_here(url: httpx.URL) -> bool:

@@ -40,11 +40,7 @@ def user_data() -> str:
 
 
 def home() -> str:
-    """Return the user's home folder.
-
-    Raises:
-        UsageError: the user has none, as some in containers.
-    """
+    """Return the user's home folder; raises UsageError if there is none, as in some containers."""
     found = os.path.expanduser("~")
     if found == "~":
         raise UsageError(f"the user {os.geteuid()} has no home folder: set the variable HOME")
@@ -61,10 +57,7 @@ def make(
 ) -> None:
     """Make a folder and those above it, where they are missing.
 
-    ``action``: what cannot be done if that fails.
-
-    Raises:
-        UsageError: it does.
+    ``action``: what cannot be done if that fails, as the UsageError says.
     """
     try:
         _make(os.path.abspath(folder), mode)
@@ -113,11 +106,7 @@ def make_new(folder: Path) -> None:
 
 
 def make_open(folder: Path) -> None:
-    """Make a folder, and those above it that are not there.
-
-    Raises:
-        OSError: that cannot be done.
-    """
+    """Make a folder, and those above it that are not there; raises OSError."""
     if folder.is_dir():
         return
     make_open(folder.parent)

@@ -56,10 +56,6 @@ class BoxLimits(NamedTuple):
     scratch_files: int = 10_000
     file_size: int = 64 * MIB
 
-    def at_pace(self, pace: float) -> BoxLimits:
-        """Return the limits on a machine where computing takes ``pace`` times as long."""
-        return self._replace(cpu=self.cpu * pace)
-
     def after(self, spent: float) -> BoxLimits:
         """Return the limits left after some seconds of CPU time: at least 0.01 s.
 

@@ -109,13 +109,12 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def processor_of(pid: int) -> int:
-    """Return the number of the processor that a process was on last."""
-    return int(read(f"/proc/{pid}/stat").rpartition(")")[2].split()[36])
+def move_beside(pid: int) -> None:
+    """Go on on the processor that a process was on last, if this thread may.
 
-
-def move_to(processor: int) -> None:
-    """Go on on a processor, if this thread may; from there it may go wherever it might before."""
+    From there it may go wherever it might before. Raises OSError if the process is gone.
+    """
+    processor = int(read_stat(pid)[1][36])
     allowed = os.sched_getaffinity(0)
     if processor not in allowed or len(allowed) == 1:
         return

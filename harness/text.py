@@ -153,10 +153,7 @@ def _fit(text: str) -> bytes | None:
 
 def encode_without_surrogates(text: str) -> bytes:
     """Return what :func:`without_surrogates` does, as UTF-8."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return without_surrogates(text).encode()
+    return without_surrogates(text).encode()
 
 
 def without_surrogates(text: str) -> str:

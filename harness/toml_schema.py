@@ -90,29 +90,24 @@ def list_of(read: Reader, least: int = 0) -> Reader:
     return read_list
 
 
-def text(value: Any, place: KeyPlace) -> str:
-    """Read a text that is not empty."""
-    if not isinstance(value, str) or not value.strip():
-        place.refuse(value, "a text")
-    return value
+def checked(is_right: Callable[[Any], object], expected: str) -> Reader:
+    """Return a reader of values for which ``is_right`` is true; ``expected``: what they are."""
+
+    def read(value: Any, place: KeyPlace) -> Any:
+        if not is_right(value):
+            place.refuse(value, expected)
+        return value
+
+    return read
+
+
+text = checked(lambda value: isinstance(value, str) and value.strip(), "a text")  # not empty
+flag = checked(lambda value: isinstance(value, bool), "true or false")
 
 
 def one_of(*words: str) -> Reader:
     """Return a reader of one of some words."""
-
-    def read_word(value: Any, place: KeyPlace) -> str:
-        if value not in words:
-            place.refuse(value, " or ".join(repr(word) for word in words))
-        return str(value)
-
-    return read_word
-
-
-def flag(value: Any, place: KeyPlace) -> bool:
-    """Read true or false."""
-    if not isinstance(value, bool):
-        place.refuse(value, "true or false")
-    return value
+    return checked(lambda value: value in words, " or ".join(map(repr, words)))
 
 
 def number(least: int = 0, most: int = 10**9) -> Reader:
@@ -132,10 +127,5 @@ def number(least: int = 0, most: int = 10**9) -> Reader:
 
 def whole(least: int = 0) -> Reader:
     """Return a reader of whole numbers."""
-
-    def read_whole(value: Any, place: KeyPlace) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            place.refuse(value, f"a whole number from {least}")
-        return value
-
-    return read_whole
+    expected = f"a whole number from {least}"
+    return checked(lambda value: type(value) is int and value >= least, expected)

@@ -117,13 +117,13 @@ def write(folder: Path, bank: Bank) -> None:
     (folder / FILE).write_text("".join(lines), encoding="utf-8")
 
 
-def add_files(folder: Path, name: str, files: Mapping[str, bytes], run: frozenset[str]) -> None:
-    """Write the files of a submission into a bank; ``run``: those that can be executed."""
-    for file, content in files.items():
-        path = folder / name / file
+def add_files(folder: Path, files: Mapping[str, bytes], run: frozenset[str]) -> None:
+    """Write the files of a submission into a folder; ``run``: those that can be executed."""
+    for name, content in files.items():
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        path.chmod(file_system.file_mode(is_program=file in run))
+        path.chmod(file_system.file_mode(is_program=name in run))
         os.utime(path, (_LONG_AGO, _LONG_AGO))
 
 
@@ -142,18 +142,13 @@ def _text(value: str) -> str:
 # --- the schema --------------------------------------------------------------------------------
 
 
-def _as_text(value: Any, place: KeyPlace) -> str:
-    if not isinstance(value, str):
-        place.refuse(value, "a text")
-    return str(value)
-
-
 def _counts(value: Any, place: KeyPlace) -> dict[str, int]:
     if not isinstance(value, dict):
         place.refuse(value, "a table of reasons, each with a number")
     return {key: toml_schema.whole(0)(count, place.at(key)) for key, count in value.items()}
 
 
+_as_text = toml_schema.checked(lambda value: isinstance(value, str), "a text")
 _ENTRY = {
     "name": Field(toml_schema.text),
     "sentence": Field(_as_text, ""),

@@ -141,11 +141,7 @@ class CheckedFiles(NamedTuple):
 
 
 def look(context: CheckContext) -> CheckedFiles:
-    """Inspect the given files, and collect those that are kept in one folder.
-
-    Raises:
-        ArchiveError: it is refused.
-    """
+    """Return the given files that are kept; raises ArchiveError if the archive is refused."""
     sayer, assignment, room = context.sayer, context.assignment, context.room
     source, overlay = context.options.source, assignment.engine.overlay
     sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")

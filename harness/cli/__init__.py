@@ -90,36 +90,33 @@ def program() -> NoReturn:
 def _answer_and_flush() -> int:
     import gc
 
-    collects = gc.isenabled()
     gc.disable()  # what is loaded stays: nothing of it need be collected
     open_streams()
-    return flush_streams(_answer(sys.argv[1:], collects=collects))
+    return flush_streams(_answer(sys.argv[1:]))
 
 
-def _answer(arguments: list[str], *, collects: bool = False) -> int:
-    """Answer; ``collects``: whether garbage is collected once the command is loaded."""
+def _answer(arguments: list[str]) -> int:
     from harness import errors, file_system, signals
-    from harness.errors import ExitCode
 
     faults = (errors.ClassWideError, errors.ReportError, errors.SandboxError, errors.ServerError)
     try:
         with file_system.removed_if_empty():
-            return _dispatch(arguments, collects=collects)
+            return _dispatch(arguments)
     except faults as error:
-        return _say(str(error), ExitCode.FAULT)
+        return _say(str(error), errors.ExitCode.FAULT)
     except errors.HarnessError as error:
-        return _say(str(error), ExitCode.BROKEN)
+        return _say(str(error), errors.ExitCode.BROKEN)
     except KeyboardInterrupt:
         return _say("interrupted", signals.exit_status())
     except BrokenPipeError:
         # The reader of our output has gone; nobody is left to tell.
         give_up(sys.stdout)
-        return ExitCode.NO_READER
+        return errors.ExitCode.NO_READER
     except Exception as error:  # noqa: BLE001 - the one place where a fault becomes a sentence
         return _fault(error)
 
 
-def _dispatch(arguments: list[str], *, collects: bool) -> int:
+def _dispatch(arguments: list[str]) -> int:
     from harness import signals
     from harness.errors import ExitCode
 
@@ -146,7 +143,7 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
 
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
         return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
-    command = find_command(name, collects=collects)
+    command = find_command(name)
     signals.watch_sigchld()
     with signals.ending_on_signals():
         interrupts.reinstall_sigint()
@@ -154,21 +151,19 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 
 
-def find_command(name: str, *, collects: bool = False) -> Command:
+def find_command(name: str) -> Command:
     """Return a command from its module; no garbage is collected while that is loaded."""
     import gc
 
     from harness.postponed import load, postpone
 
     postpone("pexpect", "traceback")
-    collects = collects or gc.isenabled()
     gc.disable()
     try:
         command: Command = getattr(load(COMMANDS[name][0]), name.upper())
         return command
     finally:
-        if collects:
-            gc.enable()
+        gc.enable()
 
 
 def overview() -> str:
@@ -265,18 +260,12 @@ def sentence_of(error: OSError | ValueError, number: int = 1) -> str:
 
 def flush_streams(status: int) -> int:
     """Write what is left in the standard streams; return the exit status of the whole command."""
-    from contextlib import suppress
-
-    from harness.errors import ExitCode
-
     for number, stream in ((2, sys.stderr), (1, sys.stdout)):
         try:
             stream.flush()
         except (OSError, ValueError) as error:
             give_up(stream)
-            own = status_of(error)
-            if own != ExitCode.NO_READER:
-                with suppress(OSError, ValueError):
-                    print(f"gtp-harness: {sentence_of(error, number)}", file=sys.stderr)
-            status = max(status, own)
+            status = max(status, status_of(error))
+            if not isinstance(error, BrokenPipeError):
+                _say(sentence_of(error, number), status)
     return status

@@ -38,11 +38,8 @@ Examples:
   gtp-harness cases go-scoring --copy mine"""
 
 
-_LIST = "list"  # what is done anyway, by the word that other programs have for it
-
-
 def _list_or_copy(arguments: argparse.Namespace) -> int:
-    is_list = arguments.names[:1] == [_LIST]
+    is_list = arguments.names[:1] == ["list"]  # what is done anyway, as other programs call it
     if is_list and arguments.copy:
         CASES.refuse("give either list or --copy")
     wanted = [name.removeprefix("@") for name in arguments.names[is_list:]]

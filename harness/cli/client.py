@@ -11,7 +11,7 @@ from typing import Any
 from harness import extras
 from harness.archives.archive import files_in, pack_alike
 from harness.cli.commandline import Command, add_shared
-from harness.client import Client, RemoteAssignment, SuitePlace, place_of, suite_of
+from harness.client import Client, ServicePlace, place_of, suite_of
 from harness.errors import ExitCode, ServerError, UsageError
 from harness.history.history_file import program_digest
 from harness.report import json
@@ -21,11 +21,7 @@ TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
 
 
 def read_token(arguments: argparse.Namespace) -> str:
-    """Return the API token.
-
-    Raises:
-        UsageError: there is none, or its file cannot be read.
-    """
+    """Return the API token; raises UsageError if there is none, or its file cannot be read."""
     text = os.environ.get(TOKEN, "")
     if arguments.token_file:
         try:
@@ -84,7 +80,7 @@ def _run_submit(arguments: argparse.Namespace) -> int:
         return submit(client, place, arguments)
 
 
-def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespace) -> int:
+def submit(client: Client, place: ServicePlace, arguments: argparse.Namespace) -> int:
     """Submit, print what is to be known, and return the exit status."""
     found = client.submit(place, Path(arguments.file))
     print(escape_controls(f"Received: {found['name']}, {found['size']:,} bytes"))
@@ -196,7 +192,7 @@ def _run_runs(arguments: argparse.Namespace) -> int:
         return action(client, suite, arguments)
 
 
-def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
+def push(client: Client, suite: ServicePlace, arguments: argparse.Namespace) -> int:
     """Post a run, or an engine to be run there; print what differs from the run before.
 
     Returns the exit status.
@@ -212,7 +208,7 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
         sent = client.post_engine(suite, file, arguments.revision or commit)
         print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
         with telling_received("engine"):
-            *_, found = client.watch_run(suite, sent["id"])
+            *_, found = client.watch(suite, sent["id"])
         if found["state"] == "fault":
             print("The service failed to run it.")
             return ExitCode.FAULT
@@ -229,7 +225,7 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
     return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
 
 
-def send_cases(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
+def send_cases(client: Client, suite: ServicePlace, arguments: argparse.Namespace) -> int:
     """Send the case files of a suite, and return the exit status."""
     archive = Path(arguments.words[0])
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
@@ -242,14 +238,14 @@ def send_cases(client: Client, suite: SuitePlace, arguments: argparse.Namespace)
     return ExitCode.OK
 
 
-def list_runs(client: Client, suite: SuitePlace, _arguments: argparse.Namespace) -> int:
+def list_runs(client: Client, suite: ServicePlace, _arguments: argparse.Namespace) -> int:
     """Print the runs of a suite, the first one first; return the exit status."""
     for one in client.items(suite.path):
         print(escape_controls(_line(one)))
     return ExitCode.OK
 
 
-def compare(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
+def compare(client: Client, suite: ServicePlace, arguments: argparse.Namespace) -> int:
     """Print what differs between two runs, by their numbers; return the exit status."""
     known = {str(one["number"]): one["id"] for one in client.items(suite.path)}
     for word in arguments.words:
@@ -259,7 +255,6 @@ def compare(client: Client, suite: SuitePlace, arguments: argparse.Namespace) ->
 
 
 def _line(run: dict[str, Any]) -> str:
-    """Return a run in one line."""
     counts = f"{run['passed']} of {run['tests']} passed, {run['failed']} FAILED"
     parts = [f"run {run['number']}", run["started"], run["engine"], run["revision"][:12], counts]
     if run["undecided"]:
@@ -291,7 +286,7 @@ def _tell_comparison(comparison: dict[str, Any]) -> int:
 
 
 # With the numbers of words that may follow ADDRESS.
-_ACTIONS: dict[str, tuple[Callable[[Client, SuitePlace, argparse.Namespace], int], range]] = {
+_ACTIONS: dict[str, tuple[Callable[[Client, ServicePlace, argparse.Namespace], int], range]] = {
     "push": (push, range(1, 2)),
     "cases": (send_cases, range(1, 2)),
     "list": (list_runs, range(1)),

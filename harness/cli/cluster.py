@@ -146,11 +146,7 @@ def run_cluster_process(kind: str, settings: Any) -> int:
 
 
 def connector_settings(arguments: argparse.Namespace) -> records.ConnectorSettings:
-    """Return how to reach the cluster of a command line.
-
-    Raises:
-        UsageError: it cannot be reached as the command line says.
-    """
+    """Return how to reach the cluster of a command line; UsageError if that is not possible."""
     require()
     from harness.cluster import tls
 
@@ -192,11 +188,7 @@ def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
 
 
 def own_address(scheduler: str) -> str:
-    """Return the address of this machine from which it reaches a scheduler.
-
-    Raises:
-        UsageError: there is no way to it.
-    """
+    """Return the address from which this machine reaches a scheduler; UsageError if it cannot."""
     place = urlsplit(scheduler)
     try:
         found = socket.getaddrinfo(place.hostname, place.port, type=socket.SOCK_DGRAM)

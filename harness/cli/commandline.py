@@ -86,11 +86,10 @@ class _PlainOption(NamedTuple):
 class Plain:
     """The options of a command, taken in as :class:`argparse.ArgumentParser` takes them in.
 
-    ``rest``: the name of what is not an option, all words together.
+    All words that are not options are read as ``arguments``.
     """
 
-    def __init__(self, rest: str) -> None:
-        self._rest = rest
+    def __init__(self) -> None:
         self.options: list[_PlainOption] = []
         self._by_flag: dict[str, _PlainOption] = {}
 
@@ -143,7 +142,7 @@ class Plain:
             found[option.name] = [*found[option.name], read] if is_list else read
         if not rest or found.get("help"):
             return None
-        return SimpleNamespace(**found, **{self._rest: rest})  # type: ignore[return-value]
+        return SimpleNamespace(**found, arguments=rest)  # type: ignore[return-value]
 
 
 def with_config(arguments: list[str]) -> list[str]:

@@ -352,9 +352,6 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
         yield f"{fuzzer.unconfirmed} more could not be reproduced in a new process"
 
 
-# --- for programs ------------------------------------------------------------------------------
-
-
 def _document(
     given: argparse.Namespace, python: str, fuzzer: Fuzzer, found: list[tuple[FuzzFinding, Path]]
 ) -> dict[str, object]:

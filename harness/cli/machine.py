@@ -8,15 +8,19 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
-from harness import platforms
+from harness import find_assignment, platforms
+from harness.assignments import needs
 from harness.cli import arguments
 from harness.cli.commandline import Command
 from harness.environments import environment_cache, interpreters
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import cgroup, landlock, levels, watch
-from harness.sandbox.redteam import attack_report, referee, scene
+from harness.sandbox.redteam import referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
+from harness.sandbox.redteam.referee import AttackResult
 from harness.text import number_of
 
 _DOCTOR_PAGE = """\
@@ -57,13 +61,17 @@ def _run_doctor(arguments: argparse.Namespace) -> int:
                 {"level": level, "works": not why, "why_not": why or None}
                 for level, why in found.items()
             ],
-            "left_out": attack_report.describe_left_out(ROSTER) if attacks else [],
-            "attacks": [attack_report.as_json(one) for ones in attacks.values() for one in ones],
+            "left_out": [
+                {"attack": attack.name, "missing": list(missing)}
+                for attack in (ROSTER if attacks else ())
+                if (missing := scene.missing_programs(attack))
+            ],
+            "attacks": [_attack_document(one) for ones in attacks.values() for one in ones],
         }
         print(json.dumps(document, indent=2))
     elif attacks:
-        print("\n".join(attack_report.text(attacks, ROSTER)))
-    good = all(attack_report.is_held(one) for found in attacks.values() for one in found)
+        print("\n".join(_describe_attacks(attacks)))
+    good = all(_is_held(one) for found in attacks.values() for one in found)
     return ExitCode.OK if working and good else ExitCode.FAILED
 
 
@@ -96,9 +104,6 @@ def _facts() -> dict[str, str]:
 
 def _describe_needs(name: str) -> bool:
     """Print what an assignment needs; return whether all of it is there."""
-    from harness import find_assignment
-    from harness.assignments import needs
-
     assignment = find_assignment(name)
     tools = needs.of(assignment)
     print(f"\n{assignment.key} needs")
@@ -155,9 +160,9 @@ def _describe(facts: dict[str, str], problems: dict[int, str]) -> None:
     print(f"{'':16}{f'Engines are run at level {best}' if best else cannot}.")
 
 
-def _attack(level_numbers: list[int]) -> dict[int, list[referee.AttackResult]]:
+def _attack(level_numbers: list[int]) -> dict[int, list[AttackResult]]:
     """Send the red team through the levels; return what was found, in the order of the roster."""
-    found: dict[int, list[referee.AttackResult]] = {level: [] for level in level_numbers}
+    found: dict[int, list[AttackResult]] = {level: [] for level in level_numbers}
     total = sum(map(scene.can_run, ROSTER)) * len(level_numbers)
     _show_progress(0, total)
     try:
@@ -178,6 +183,86 @@ def _show_progress(done: int, total: int) -> None:
     if sys.stderr.isatty():
         text = f"attacks: {done} of {total}" if total else ""
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _is_held(finding: AttackResult) -> bool:
+    """Whether an attack was held, or is one that its level is known not to hold."""
+    return not finding.escapes or finding.level in finding.attack.leaks
+
+
+def _is_stopped(finding: AttackResult) -> bool:
+    """Whether an attack was tried, and held."""
+    return not finding.escapes and not finding.untested
+
+
+def _describe_attacks(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
+    """Yield all lines about attacks on some levels."""
+    held_by: dict[str, dict[int, str]] = {}  # how many attacks each layer holds on each level
+    leaking: dict[str, dict[int, str]] = {}  # bits a second through each channel that is not held
+    for level, findings in attacks.items():
+        yield f"\nAttacks on level {level}: an engine or a build step that tries to"
+        for finding in findings:
+            attack = finding.attack
+            if finding.untested:
+                yield f"  untried  {attack.title:62}{finding.untested}"
+            elif not finding.escapes:
+                by = str(finding.end.hit) if finding.end.hit else finding.layer
+                yield f"  held     {attack.title:62}{by}"
+            else:
+                gap = " (this level cannot hold it)" if level in attack.leaks else ""
+                yield f"  ESCAPED  {attack.title:62}{'; '.join(finding.escapes)}{gap}"
+            if finding.bandwidth:
+                leaking.setdefault(attack.title, {})[level] = f"{finding.bandwidth:,g}"
+        stopped = [finding.layer for finding in findings if _is_stopped(finding)]
+        for name, count in Counter(stopped).items():
+            held_by.setdefault(name, {})[level] = str(count)
+        told = f"{len(stopped)} of {len(findings)} held at level {level}"
+        yield f"{told}{_count_untested(findings)}."
+    for attack in ROSTER:
+        if missing := scene.missing_programs(attack):
+            yield f"  left out {attack.title:61}{' and '.join(missing)} not installed"
+    yield from _table("attacks held by", attacks, dict(sorted(held_by.items())))
+    if leaking:
+        yield from _table("bits a second that get through, at least", attacks, leaking)
+    every = [one for findings in attacks.values() for one in findings]
+    held = sum(map(_is_stopped, every))
+    bad = sorted({finding.level for finding in every if not _is_held(finding)})
+    known = sum(bool(one.escapes) for one in every if _is_held(one))
+    told = f", {known} not: their level cannot hold them (docs/threat-model.md)" if known else ""
+    yield f"\n{held} of {len(every)} attacks held{told}{_count_untested(every)}."
+    if bad:
+        where = " and ".join(map(str, bad))
+        yield f"Do not run programs that you do not trust at level {where}: attacks ESCAPED there."
+
+
+def _table(heading: str, levels: Iterable[int], rows: dict[str, dict[int, str]]) -> Iterator[str]:
+    yield f"\n{heading:62}" + "".join(f"level {level:<4}" for level in levels).rstrip()
+    for title, cells in rows.items():
+        columns = (cells.get(level, "-") for level in levels)
+        yield f"  {title:60}" + "".join(f"{cell:<10}" for cell in columns).rstrip()
+
+
+def _count_untested(findings: Iterable[AttackResult]) -> str:
+    number = sum(bool(finding.untested) for finding in findings)
+    return f", {number} could not be tried" if number else ""
+
+
+def _attack_document(finding: AttackResult) -> dict[str, object]:
+    attack = finding.attack
+    return {
+        "attack": attack.name,
+        "title": attack.title,
+        "at": attack.at,
+        "level": finding.level,
+        "held": _is_stopped(finding),
+        "seconds": finding.seconds,
+        "layer": finding.layer,
+        "limit": str(finding.end.hit) if finding.end.hit else None,
+        "escapes": list(finding.escapes),
+        "known": finding.level in attack.leaks,
+        "bandwidth": finding.bandwidth,
+        "untested": finding.untested or None,
+    }
 
 
 DOCTOR = Command("doctor", _DOCTOR_PAGE, _add_doctor_options, _run_doctor)
@@ -230,9 +315,6 @@ def _run_env(arguments: argparse.Namespace) -> int:
 
 def _build_environment(name: str) -> None:
     """Build the environment of an assignment, if it is not there, and say what it has."""
-    from harness import find_assignment
-    from harness.assignments import needs
-
     assignment = find_assignment(name)
     if not assignment.starts_python:
         print(f"{assignment.key}: its command starts no Python")

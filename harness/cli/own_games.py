@@ -360,11 +360,8 @@ def _explain(
     if description:
         lines.append(f"That is {description}.")
     advice = needs.advise_on_module(" ".join(error.seen.values())).partition(", or declare")[0]
-    if not advice:
-        advice = (
-            "Is the command right? --protocol says what it speaks, --sandbox off lets it do all"
-        )
-    return "\n".join([*lines, f"{advice}."])
+    usual = "Is the command right? --protocol says what it speaks, --sandbox off lets it do all"
+    return "\n".join([*lines, f"{advice or usual}."])
 
 
 def _add_new_options(parser: argparse.ArgumentParser) -> None:

@@ -359,7 +359,7 @@ class _RunCommand(commandline.Command):
         if {"--version", "-version"} & set(words):
             print(version())
             return ExitCode.OK
-        words, plain = commandline.with_config(words), commandline.Plain("arguments")
+        words, plain = commandline.with_config(words), commandline.Plain()
         add_options(plain)
         given = plain.read(words) or self.parser().read(words, _remark)
         if given is None:

@@ -171,9 +171,6 @@ def document(strength: Strength) -> dict[str, object]:
     }
 
 
-# --- ``gtp-harness strength``: which mistakes people make do these cases catch? ------------------
-
-
 _NAMED = 3  # mistakes that are not caught, in a line
 
 _PAGE = """\

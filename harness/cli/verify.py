@@ -60,9 +60,6 @@ def with_questions(
     return result._replace(findings=tuple(findings))
 
 
-# --- ``gtp-harness verify``: are the expectations of these case files right? ---------------------
-
-
 _TEXT = "text"
 _LONG = 300  # characters of an expectation
 _WRAP = 76
@@ -171,7 +168,6 @@ def _add_options(parser: ArgumentParser) -> None:
 
 
 def _paragraph(finding: CaseFinding, paint: Paint) -> Iterator[str]:
-    """Yield the lines about one finding."""
     kind = paint(_COLORS.get(finding.kind, "warn"), f"✗ {finding.kind.value.upper()}")
     place = paint("dim", one_line(f"{finding.path}:{finding.line}"))
     yield f"{kind}  {paint('bold', one_line(finding.command, 200))}  {place}"

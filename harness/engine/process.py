@@ -25,7 +25,7 @@ from harness.engine.launch import Launcher, StartedEngine, describe_end
 from harness.engine.replies import GTP, BothEnds, Protocol
 from harness.errors import EngineError, StarvedError
 from harness.options import Limit, Limits
-from harness.processes import move_to, processor_of
+from harness.processes import move_beside
 from harness.records import Failure, FailureKind
 from harness.typed import NamedTuple
 
@@ -410,7 +410,7 @@ class EngineProcess:
         that takes longer than ten answers. Nothing keeps either there while it thinks.
         """
         with contextlib.suppress(OSError, ValueError, IndexError):
-            move_to(processor_of(self._process.processes()[0]))
+            move_beside(self._process.processes()[0])
 
     def take(self, seconds: float) -> bytes:
         """Return what comes within so many seconds, up to the last reply's end; perhaps nothing.

@@ -217,7 +217,7 @@ def _order(value: Any, place: KeyPlace) -> tuple[int, ...]:
 
 
 def _letters(value: Any, place: KeyPlace) -> str:
-    text = toml_schema.text(value, place).lower()
+    text: str = toml_schema.text(value, place).lower()
     if not text.isalpha() or not text.isascii() or len(set(text)) < len(text):
         place.refuse(value, "the letters of the columns, each once")
     return text

@@ -215,16 +215,11 @@ def specification_of(
 ) -> Specification:
     """Return the specification of a case file: by its folders, or else by its commands.
 
-    ``in_folder``: tells that of a folder.
-
-    Raises:
-        CaseError: neither tells it.
+    ``in_folder``: tells that of a folder. Raises as :func:`verify`.
     """
-    for folder in Path(case.path).resolve().parents:
-        if own := in_folder(folder):
-            return own
-    if found := in_process.specifications_of(case):
-        return found[0]
+    found = filter(None, map(in_folder, Path(case.path).resolve().parents))
+    if own := next(found, None) or next(iter(in_process.specifications_of(case)), None):
+        return own
     raise CaseError("found nothing that tells its assignment, expected --assignment", case.path)
 
 

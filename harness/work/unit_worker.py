@@ -213,7 +213,8 @@ class UnitWorker:
         assignment = found._replace(python=unit.environment.python)
         overlay = self._files.folder(unit.course, room / "course") if unit.course else None
         level, hidden = unit.environment.sandbox, unit.environment.hidden
-        box, properties = unit.box.at_pace(unit.pace or 1.0), assignment.command_properties
+        box = unit.box._replace(cpu=unit.box.cpu * (unit.pace or 1.0))
+        properties = assignment.command_properties
         sandbox = None
         if level != "off":
             is_proven = level == self._proven

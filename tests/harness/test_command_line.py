@@ -23,7 +23,7 @@ WORDS = st.one_of(
 
 
 def plain() -> Plain:
-    found = Plain("arguments")
+    found = Plain()
     run.add_options(found)
     return found
 

@@ -157,7 +157,7 @@ def test_which_test(path: str, line: int, end: str) -> None:
     ],
 )
 def test_options_that_are_repeated(words: list[str], said: str) -> None:
-    plain = Plain("arguments")
+    plain = Plain()
     add_options(plain)
     given = plain.read([*words, "p", "t"])
     assert given

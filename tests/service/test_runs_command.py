@@ -6,7 +6,7 @@ import json
 import pytest
 
 from harness.cli import client as commands
-from harness.client import Client, SuitePlace, suite_of
+from harness.client import Client, suite_of
 from harness.errors import UsageError
 from tests.service.serving import BASE
 from tests.service.test_api_submissions import Through
@@ -113,4 +113,5 @@ def test_a_wrong_command_line_says_what_is_expected(words, said):
 @pytest.mark.parametrize("end", ["", "/"])
 @pytest.mark.parametrize("api", ["", "/api/v1"])
 def test_the_address_of_a_page_leads_to_its_suite(api, end):
-    assert suite_of(f"https://a.org{api}/suites/1f{end}") == SuitePlace("https://a.org", "1f")
+    expected = ("https://a.org", "/suites/1f", "/suites/1f/runs")
+    assert suite_of(f"https://a.org{api}/suites/1f{end}") == expected

@@ -12,7 +12,6 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import file_system
 from harness.archives import archive
 from harness.banks import banks
 from harness.errors import ArchiveError, HarnessError, UsageError
@@ -52,11 +51,7 @@ class ProgramTrial:
 
     def _unit(self, key: str, program: AnonymousProgram, folder: Path) -> records.WorkUnit:
         lying, packed = folder / f"{key}.files", folder / f"{key}.tar"
-        for name, content in program.files.items():
-            path = lying / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-            path.chmod(file_system.file_mode(is_program=name in program.run))
+        banks.add_files(lying, program.files, program.run)
         archive.pack_alike(packed, lying, {name: name for name in program.files})
         sha256 = canonical_json.Sha256(hashlib.sha256(packed.read_bytes()).hexdigest())
         kept = tuple(sorted(program.files))
@@ -261,7 +256,7 @@ class BankSelection:
         entries = []
         for key, name in zip(ordered, free, strict=False):
             program = self._programs[key]
-            banks.add_files(folder, name, program.files, program.run)
+            banks.add_files(folder / name, program.files, program.run)
             entries.append(banks.BankEntry(name, _sentence(self._behaviours[key]), folder=name))
             self._leave(chosen[key], _SAME.format(name))
         return Added(tuple(entries), tuple(sorted(self._left_out.items())))

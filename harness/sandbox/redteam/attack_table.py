@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-PYTHON = ("attacks", "holding", "spending", "reaching", "channels")
+PYTHON = ("attacks", "holding", "reaching", "channels")
 
 
 class Attack(NamedTuple):
@@ -262,7 +262,7 @@ _FIRST = (
 
 
 _SPENDING = tuple(
-    Attack(program, f"compute in {title}", _CLOCK, source="spending", patience=9, cpu=1)
+    Attack(program, f"compute in {title}", _CLOCK, source="reaching", patience=9, cpu=1)
     for program, title in (
         ("ignored_children", "children that nobody waits for"),
         ("short_children", "short children that nobody waits for"),
@@ -293,7 +293,7 @@ REACHING = tuple(
     )
 )
 _AT_BUILD_ALONE = tuple(
-    Attack(program, f"{title} (build)", layer, source="spending", at="build")
+    Attack(program, f"{title} (build)", layer, source="reaching", at="build")
     for program, title, layer in (
         ("unlinked_disk", "use disk in files without a name", _COUNT),
         ("mapped_disk", "use disk in files that are but mapped", _COUNT),

@@ -10,10 +10,13 @@ An attack prints ``begun``; ``escaped: …`` for whatever it achieved; and what 
 which the referee looks for a secret. Refusals are printed as well, for anyone who looks into them.
 """
 
+import _thread
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import sys
@@ -26,16 +29,17 @@ MIB = 1 << 20
 # An attack must hold what is over the limit for so many seconds before it counts. A busy machine
 # may look at the box late; an attack that is ended in time has failed.
 LATE = 3.0
-_X86 = os.uname().machine == "x86_64"
+_calls: dict[str, int] = {}
 
 
-def numbers(table: str) -> dict[str, list[int]]:
+def add_calls(table: str) -> None:
     """Read system calls: each with its number on x86_64 and, after a slash, on other machines."""
+    place = 0 if os.uname().machine == "x86_64" else -1
     rows = (entry.partition("=") for entry in table.split())
-    return {name: [*map(int, told.split("/"))] for name, _, told in rows}
+    _calls.update((name, int(told.split("/")[place])) for name, _, told in rows)
 
 
-CALLS = numbers(
+add_calls(
     """
     add_key=248/217 bpf=321/280 clone=56/220 io_uring_setup=425 keyctl=250/219 memfd_create=319/279
     mount=165/40 msgget=68/186 msgsnd=69/189 perf_event_open=298/241 pidfd_getfd=438
@@ -44,15 +48,15 @@ CALLS = numbers(
     userfaultfd=323/282
     """
 )
-_libc = ctypes.CDLL(None, use_errno=True)
-_libc.syscall.restype = ctypes.c_long
-_libc.mmap.restype = ctypes.c_void_p
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+libc.mmap.restype = ctypes.c_void_p
 
 
 def call(name: str, *arguments: Any) -> int:
     """Make a system call; OSError if it is refused."""
     passed = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
-    result: int = _libc.syscall(ctypes.c_long(CALLS[name][0 if _X86 else -1]), *passed)
+    result: int = libc.syscall(ctypes.c_long(_calls[name]), *passed)
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error))
@@ -61,7 +65,7 @@ def call(name: str, *arguments: Any) -> int:
 
 def map_memory(size: int, flags: int, protection: int = 3, file: int = -1, offset: int = 0) -> int:
     """Map memory, or a part of a file; return its address. OSError if it is refused."""
-    area = _libc.mmap(
+    area = libc.mmap(
         None, ctypes.c_size_t(size), protection, flags, ctypes.c_int(file), ctypes.c_long(offset)
     )
     if area in (None, ctypes.c_void_p(-1).value):
@@ -109,7 +113,6 @@ def read_case_by_name(aim: Aim) -> None:
 
 
 def read_case_through_proc(aim: Aim) -> None:
-    """Read it through other processes: their roots, working directories and descriptors."""
     for pid in {*processes(), str(aim["victim"]), "self"}:
         show(f"/proc/{pid}/root{aim['secret']}")
         show(f"/proc/{pid}/cwd/{os.path.basename(aim['secret'])}")
@@ -121,7 +124,6 @@ def read_case_through_proc(aim: Aim) -> None:
 
 
 def read_case_through_links(aim: Aim) -> None:
-    """Read it through links that came with the submission, and new ones."""
     for name in ("symbolic", "hard"):
         show(os.path.join(aim["submission"], name))
     for maker in (os.symlink, os.link):
@@ -162,7 +164,6 @@ def read_environment(aim: Aim) -> None:
 
 
 def read_command_lines(aim: Aim) -> None:
-    """Read other processes' command lines, which name files."""
     for pid in {*processes(), str(aim["victim"]), str(os.getppid())} - {"self", str(os.getpid())}:
         show(f"/proc/{pid}/cmdline")
 
@@ -185,7 +186,6 @@ def read_memory(aim: Aim) -> None:
 
 
 def read_memory_by_call(aim: Aim) -> None:
-    """Read the harness's memory by process_vm_readv, and take its descriptors."""
     buffer = ctypes.create_string_buffer(64)
     vector = (ctypes.c_void_p * 2)(ctypes.addressof(buffer), 1)
     for pid in (aim["victim"], os.getppid(), os.getpid()):
@@ -213,7 +213,6 @@ def trace(aim: Aim) -> None:
 
 
 def read_metadata(aim: Aim) -> None:
-    """Find out that the private case file exists, and how long it is."""
     with trying("stat the private case file"):
         os.stat(aim["secret"])
     with trying("see where a private link leads"):
@@ -242,8 +241,6 @@ def signal_harness(aim: Aim) -> None:
 
 def _signal_by_pipe(victim: int, number: int) -> None:
     """Have the kernel signal the owner of a pipe that can be read."""
-    import fcntl
-
     reading, writing = os.pipe()
     fcntl.fcntl(reading, fcntl.F_SETOWN, victim)
     fcntl.fcntl(reading, 10, int(number))  # F_SETSIG
@@ -270,8 +267,6 @@ def fork_bomb(_aim: Aim) -> None:
 
 
 def thread_bomb(_aim: Aim) -> None:
-    import _thread
-
     _thread.stack_size(1 << 16)
     started = 0
     with contextlib.suppress(RuntimeError, OSError):
@@ -316,7 +311,6 @@ def stop_itself(_aim: Aim) -> None:
 
 
 def close_everything(_aim: Aim) -> None:
-    """Close all descriptors, ignore all signals and live on."""
     for number in range(1, signal.NSIG):
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_IGN)
@@ -364,7 +358,7 @@ def memory_unmapped(_aim: Aim) -> None:
         for _ in range(64):
             area = map_memory(size, shared_and_anonymous)
             ctypes.memset(area, 1, size)
-            _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)  # MADV_DONTNEED
+            libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)  # MADV_DONTNEED
             time.sleep(0.005)
         escaped("1 GiB out of sight")
 
@@ -384,7 +378,6 @@ def _writable_folders() -> list[str]:
 
 
 def disk_hog(_aim: Aim) -> None:
-    """Write 200 MB, in files of 4 MB, wherever that is possible."""
     written = 0
     for number in range(50):
         for folder in _writable_folders():
@@ -445,7 +438,6 @@ def tcp(aim: Aim) -> None:
 
 
 def udp(aim: Aim) -> None:
-    """Send a datagram to the harness's machine, and to a name server."""
     for address in (("127.0.0.1", aim["udp"]), ("192.0.2.1", 53)):
         with trying(f"datagram to {address}"), socket.socket(type=socket.SOCK_DGRAM) as sender:
             sender.sendto(aim["word"].encode(), address)
@@ -467,7 +459,6 @@ def unix_sockets(aim: Aim) -> None:
 
 
 def other_sockets(_aim: Aim) -> None:
-    """Open sockets of other kinds: netlink, packet, raw, vsock."""
     for name, family, kind in (
         ("netlink", socket.AF_NETLINK, socket.SOCK_RAW),
         ("packet", socket.AF_PACKET, socket.SOCK_RAW),
@@ -503,7 +494,6 @@ def write_outside(aim: Aim) -> None:
 
 
 def write_case(aim: Aim) -> None:
-    """Change the case file, the submission, their modes and their times."""
     own = os.path.abspath(__file__)
     for path in (aim["secret"], own):
         with refusals_of(f"append to {path}"), open(path, "ab") as file:
@@ -549,9 +539,6 @@ def open_devices(_aim: Aim) -> None:
 
 
 def type_on_terminal(_aim: Aim) -> None:
-    """Push a character into whatever terminal one of the streams is."""
-    import fcntl
-
     for number in range(3):
         with trying(f"TIOCSTI on {number}"):
             fcntl.ioctl(number, 0x5412, b"x")
@@ -570,8 +557,6 @@ def set_uid(_aim: Aim) -> None:
     with trying("setuid(0)"):
         os.setuid(0)
     with trying("more descriptors than allowed"):
-        import resource
-
         resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 19, 1 << 19))
 
 
@@ -630,7 +615,6 @@ _KEY = 0x60B0A4D
 
 
 def leave_ipc(_aim: Aim) -> None:
-    """Leave System V shared memory, a message and a POSIX queue."""
     with refusals_of("shmget"):
         call("shmget", _KEY, 4096, 0o1666)
     with refusals_of("msgsnd"):
@@ -643,10 +627,10 @@ def leave_ipc(_aim: Aim) -> None:
 def find_ipc(_aim: Aim) -> None:
     with trying("find shared memory"):
         found = call("shmget", _KEY, 0, 0o666)
-        _libc.shmctl(found, 0, None)
+        libc.shmctl(found, 0, None)
     with trying("find a message"):
         found = call("msgget", _KEY, 0o666)
-        _libc.msgctl(found, 0, None)
+        libc.msgctl(found, 0, None)
     with trying("find a queue"):
         _mq_open(os.O_RDWR)
         ctypes.CDLL("librt.so.1").mq_unlink(b"/gtp-harness-mark")

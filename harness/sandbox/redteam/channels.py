@@ -22,14 +22,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice, pairwise
-from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, _libc, call, main, map_memory, numbers  # type: ignore[import-not-found]
+from attacks import Aim, add_calls, call, libc, main, map_memory  # type: ignore[import-not-found]
 
-Aim = dict[str, Any]
-CALLS |= numbers("cachestat=451 futex=202/98 mincore=27/232")
+add_calls("cachestat=451 futex=202/98 mincore=27/232")
 PAGE = 4096
 APART = 8  # pages from one place in a file to the next: what is read ahead is not the next one
 _DAY = 86400.0
@@ -134,7 +132,7 @@ class _Pages:
         try:
             call("mincore", area, PAGE, found)
         finally:
-            _libc.munmap(ctypes.c_void_p(area), ctypes.c_size_t(PAGE))
+            libc.munmap(ctypes.c_void_p(area), ctypes.c_size_t(PAGE))
         return bool(found.raw[0] & 1)
 
 

@@ -4,6 +4,7 @@ Allowed is the limit of the box and a quarter. A claim is never more than is tru
 written into a pipe, what a table needs at the least.
 """
 
+import _thread
 import contextlib
 import ctypes
 import fcntl
@@ -13,6 +14,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import sys
 import time
 from collections.abc import Callable
@@ -22,10 +24,11 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from attacks import CALLS, LATE, MIB, _libc, call, escaped, main, map_memory, numbers, refusals_of  # type: ignore[import-not-found]
+from attacks import LATE, MIB, Aim, add_calls, call, escaped, libc, main, map_memory, refusals_of  # type: ignore[import-not-found]
 
-Aim = dict[str, Any]
-CALLS |= numbers("landlock_add_rule=445 landlock_create_ruleset=444 prctl=157/167 vmsplice=278/75")
+add_calls(
+    "exit=60/93 landlock_add_rule=445 landlock_create_ruleset=444 prctl=157/167 vmsplice=278/75"
+)
 _SHARED, _PRIVATE, _ANONYMOUS, _NORESERVE = 1, 2, 0x20, 0x4000
 _PAGE = 4096
 _TIME = 3.5  # seconds: an attack that needs longer was held off
@@ -129,7 +132,7 @@ def shared_cut_off(hoard: Hoard) -> None:
         size = 4 * MIB
         area = map_memory(size, _SHARED | _ANONYMOUS)
         ctypes.memset(area, 1, size)
-        _libc.munmap(ctypes.c_void_p(area + _PAGE), ctypes.c_size_t(size - _PAGE))
+        libc.munmap(ctypes.c_void_p(area + _PAGE), ctypes.c_size_t(size - _PAGE))
         hoard.add(size)
 
 
@@ -139,7 +142,7 @@ def shared_out_of_sight(hoard: Hoard) -> None:
         size = 4 * MIB
         area = map_memory(size, _SHARED | _ANONYMOUS)
         ctypes.memset(area, 1, size)
-        _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)
+        libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 4)
         hoard.add(size)
 
 
@@ -158,7 +161,7 @@ def mappings(hoard: Hoard) -> None:
     size = 60_000 * _PAGE
     area = map_memory(size, _PRIVATE | _ANONYMOUS | _NORESERVE, 0)
     for place in range(area, area + size, 2 * _PAGE):
-        if _libc.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(_PAGE), 1) < 0:
+        if libc.mprotect(ctypes.c_void_p(place), ctypes.c_size_t(_PAGE), 1) < 0:
             break
         hoard.add(2 * 200)
     raise OSError("no more mappings")
@@ -187,7 +190,6 @@ def unreadable_program(hoard: Hoard) -> None:
 
 def thread_that_stays(hoard: Hoard) -> None:
     """End the first thread: what its process holds is then in no one's figures."""
-    import _thread
 
     def work() -> None:
         time.sleep(0.1)
@@ -195,12 +197,12 @@ def thread_that_stays(hoard: Hoard) -> None:
         os._exit(0)
 
     _thread.start_new_thread(work, ())
-    _libc.syscall(ctypes.c_long(60 if os.uname().machine == "x86_64" else 93), 0)
+    call("exit", 0)
 
 
 def locked(hoard: Hoard) -> None:
     with refusals_of("mlockall"):
-        _libc.mlockall(3)
+        libc.mlockall(3)
     anonymous(hoard)
 
 
@@ -234,11 +236,11 @@ def pipes_with_huge_pages(hoard: Hoard) -> None:
         reading, writing = os.pipe2(os.O_NONBLOCK)
         for _ in range(16):
             area = -(-map_memory(2 * size, _PRIVATE | _ANONYMOUS) // size) * size
-            _libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 14)  # MADV_HUGEPAGE
+            libc.madvise(ctypes.c_void_p(area), ctypes.c_size_t(size), 14)  # MADV_HUGEPAGE
             ctypes.memset(area, 1, size)
             vector = (ctypes.c_void_p * 2)(area, _PAGE)
             call("vmsplice", writing, vector, 1, 0)
-            _libc.munmap(ctypes.c_void_p(area), ctypes.c_size_t(size))
+            libc.munmap(ctypes.c_void_p(area), ctypes.c_size_t(size))
             hoard.add(size)
         hoard.kept.append(reading)
 
@@ -335,12 +337,12 @@ def secret_memory(hoard: Hoard) -> None:
 
 
 def shared_segments(hoard: Hoard) -> None:
-    _libc.shmat.restype = ctypes.c_void_p
+    libc.shmat.restype = ctypes.c_void_p
     while True:
         segment = call("shmget", 0, 4 * MIB, 0o1600)
-        area = _libc.shmat(segment, None, 0)
+        area = libc.shmat(segment, None, 0)
         ctypes.memset(area, 1, 4 * MIB)
-        _libc.shmctl(segment, 0, None)
+        libc.shmctl(segment, 0, None)
         hoard.add(4 * MIB)
 
 
@@ -384,8 +386,6 @@ def attributes(hoard: Hoard) -> None:
 
 
 def access_lists(hoard: Hoard) -> None:
-    import struct
-
     entries = [struct.pack("<HHI", tag, 7, who) for tag, who in [(1, -1 & 0xFFFFFFFF)]]
     entries += [struct.pack("<HHI", 2, 7, number) for number in range(8000)]
     entries += [struct.pack("<HHI", tag, 7, 0xFFFFFFFF) for tag in (4, 16, 32)]
@@ -429,10 +429,10 @@ def epolls(hoard: Hoard) -> None:
 
 def changes(hoard: Hoard) -> None:
     while True:
-        watcher = _libc.inotify_init1(0)
+        watcher = libc.inotify_init1(0)
         if watcher < 0:
             raise OSError("inotify")
-        _libc.inotify_add_watch(watcher, b"/tmp", 0xFFF)
+        libc.inotify_add_watch(watcher, b"/tmp", 0xFFF)
         for number in range(8000):
             name = f"/tmp/{number:0200}"
             os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
@@ -478,8 +478,6 @@ def rings(hoard: Hoard) -> None:
 
 
 def programs(hoard: Hoard) -> None:
-    import struct
-
     while True:
         attribute = ctypes.create_string_buffer(struct.pack("<IIII", 2, 4, 1 << 20, 1), 128)
         call("bpf", 0, attribute, 128)
@@ -496,7 +494,7 @@ def open_files(hoard: Hoard) -> None:
 def queued_signals(hoard: Hoard) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
     while True:
-        if _libc.sigqueue(os.getpid(), int(signal.SIGRTMIN), None) < 0:
+        if libc.sigqueue(os.getpid(), int(signal.SIGRTMIN), None) < 0:
             raise OSError("no more signals")
         hoard.add(80)
 

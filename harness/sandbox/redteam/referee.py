@@ -132,6 +132,11 @@ class AttackResult(NamedTuple):
     bandwidth: float | None = None  # of a channel: bits a second that got through
     untested: str = ""  # why nothing was attacked: this machine lacks what the attack needs
 
+    @property
+    def layer(self) -> str:
+        """The layer that is to stop the attack."""
+        return self.attack.layer[self.level]
+
 
 def play(
     launcher: BoxLauncher,

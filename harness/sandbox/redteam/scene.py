@@ -19,7 +19,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from harness.errors import SandboxError
 from harness.sandbox import levels, untrusted_folders
@@ -34,36 +33,27 @@ _SMALL = (*_SHORT, "-XX:-UsePerfData", "-Xmx48m")
 _DIRECT = "-XX:MaxDirectMemorySize=2g"
 
 
-class Language(NamedTuple):
-    """Build and run commands of one ``source``."""
-
-    needs: tuple[str, ...]  # programs
-    compiler: tuple[str, ...]  # the command; its last word is the source
-    run: tuple[str, ...]  # with {folder}, {program}, {aim} and {secret}
-
-
 _JAVAC = (
     *("javac", *(f"-J{option}" for option in _SHORT)),
     *("-nowarn", "-proc:none", "-d", ".", "Hostile.java"),
 )
+# Build and run commands of each ``source``: of the first, the last word is the source; the second
+# has {folder}, {program}, {aim} and {secret}. The first word of each is a program that is needed,
+# unless it is built.
 LANGUAGES = {
-    "cc": Language(
-        ("cc",),
+    "cc": (
         ("cc", "-E", "-P", "-o", "checked", '-DSECRET="/dev/null"', "include.c"),
         ("cc", "-E", "-P", '-DSECRET="{secret}"', "{folder}/include.c"),
     ),
-    "c": Language(
-        ("cc",),
+    "c": (
         ("cc", "-w", "-O1", "-o", "calls", "calls.c"),
         ("{folder}/calls", "{program}", "{aim}"),
     ),
-    "java": Language(
-        ("javac", "java"),
+    "java": (
         _JAVAC,
         ("java", *_SMALL, _DIRECT, "-cp", "{folder}/", "Hostile", "{program}", "{aim}"),
     ),
-    "javac": Language(
-        ("javac",),
+    "javac": (
         _JAVAC,
         (
             *("javac", *(f"-J{option}" for option in _SMALL), "-proc:only"),
@@ -81,8 +71,8 @@ def can_run(attack: Attack) -> bool:
 
 def missing_programs(attack: Attack) -> tuple[str, ...]:
     """Return the programs that an attack's language needs and that are not installed."""
-    needs = LANGUAGES[attack.source].needs if attack.source in LANGUAGES else ()
-    return tuple(name for name in needs if shutil.which(name) is None)
+    needs = dict.fromkeys(words[0] for words in LANGUAGES.get(attack.source, ()))
+    return tuple(name for name in needs if "{" not in name and shutil.which(name) is None)
 
 
 def command(attack: Attack, program: str, folder: str, aim: str) -> list[str]:
@@ -90,28 +80,17 @@ def command(attack: Attack, program: str, folder: str, aim: str) -> list[str]:
     if attack.source not in LANGUAGES:
         script = os.path.join(folder, f"{attack.source}.py")
         return [levels.interpreter(), "-I", "-S", script, program, aim]
-    values = {"{folder}": folder, "{program}": program, "{aim}": aim}
-    values["{secret}"] = json.loads(aim)["secret"]
-    return [_fill(word, values) for word in LANGUAGES[attack.source].run]
-
-
-def _fill(word: str, values: dict[str, str]) -> str:
-    for name, value in values.items():
-        if name in word:  # a value may hold braces: it is not looked into
-            return word.replace(name, value)
-    return word
+    values = {"folder": folder, "program": program, "aim": aim}
+    values["secret"] = json.loads(aim)["secret"]
+    return [word.format_map(values) for word in LANGUAGES[attack.source][1]]
 
 
 def compile_needed(attacks: Iterable[Attack]) -> dict[str, bytes]:
-    """Return the files that these attacks need besides Python's, by their names.
-
-    Raises:
-        SandboxError: a compiler failed.
-    """
+    """Return by name what these attacks need besides Python; SandboxError if a compiler fails."""
     used = {attack.source for attack in attacks if can_run(attack)} & LANGUAGES.keys()
     files: dict[str, bytes] = {}
     for name in sorted(used):
-        files |= _compile(LANGUAGES[name].compiler)
+        files |= _compile(LANGUAGES[name][0])
     return files
 
 
@@ -133,7 +112,6 @@ def _compile(words: tuple[str, ...]) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-PROGRAMS = tuple(f"{name}.py" for name in PYTHON)
 # Counts a signal, and says the number whenever it is asked.
 _VICTIM = """
 import signal, sys
@@ -233,7 +211,7 @@ class AttackStage:
         for name, content in files.items():
             (self.submission / name).write_bytes(content)
             (self.submission / name).chmod(0o755)
-        for name in PROGRAMS:
+        for name in (f"{source}.py" for source in PYTHON):
             shutil.copy(Path(attacks.__file__).with_name(name), self.submission / name)
             (self.submission / name).chmod(0o644)
         # Let a program's first line and settings name the private folder.
