@@ -174,7 +174,9 @@ class _Command:
                 self._warn(broke)
             outcome = self._add_audits(outcome, plan)
         notes: list[str] = []
-        files = exporters.write(outcome.result, output, self._sheets, notes.append)
+        files = exporters.write(
+            outcome.result, output, self._sheets, lambda _, filled: notes.extend(filled.notes)
+        )
         files += audit.case_files(output / audit.FOLDER, outcome.result.audits)
         if self._arguments.tournament:
             files += (self._hold_tournament(plan, store),)

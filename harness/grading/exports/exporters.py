@@ -190,13 +190,11 @@ def write(
     result: records.ClassResult,
     folder: Path,
     sheets: Sheets = _NONE,
-    say: Callable[[str], None] = lambda _: None,
     on_filled: Callable[[str, Filled], None] = lambda _name, _filled: None,
 ) -> tuple[Path, ...]:
     """Write everything into a folder, which is made if it is missing; return what was written.
 
-    ``say`` is told what the teacher must know of the sheets; ``class.html`` says it too.
-    ``on_filled`` is told how each gradebook was filled in.
+    ``on_filled`` is told how each gradebook was filled in; ``class.html`` has its notes, too.
 
     Raises:
         UsageError: a sheet cannot be filled in, or a file cannot be written.
@@ -206,8 +204,6 @@ def write(
     forms = _forms(sheets, result.assignment.title, shown)
     filled = {name: fill(form, result) for name, form in forms.items()}
     notes = [note for sheet in filled.values() for note in sheet.notes]
-    for note in notes:
-        say(note)
     for name, sheet in filled.items():
         on_filled(name, sheet)
     summaries = {
@@ -241,7 +237,7 @@ def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
     for one in EXPORTS:
         if one.download and (given := sheets.get(one.download.name)):
             form = import_module(one.module).form
-            sheet = Sheet.read(given.path)
+            sheet = Sheet(given.path)
             forms[one.download.name] = form(sheet, given.columns, title, shown)
     return forms
 

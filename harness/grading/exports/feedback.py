@@ -8,20 +8,19 @@ all pages adds only reactions to clicks.
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
 
 from markupsafe import Markup
 
 from harness.grading import records
 from harness.grading.exports.exporters import Files, Material, Shown, as_file
 from harness.grading.exports.showing import STATIC, Feedback
-from harness.records import Outcome, Repeat, Verdict
+from harness.records import Repeat, Verdict
 from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
 from harness.report.html.parts import Crashes, PageFrame, badge, in_words, page, troubles
 from harness.report.html.templates import drawing, render
-from harness.report.reporters import Contexts, contexts
+from harness.report.reporters import contexts
 from harness.report.tally import total
 from harness.text import escape_controls, one_line
 
@@ -138,26 +137,17 @@ def _percent(points: Fraction, of: Fraction) -> str:
 # --- tests -------------------------------------------------------------------------------------
 
 
-class _Shown(NamedTuple):
-    """A test that did not plainly pass."""
-
-    view: FileView
-    outcome: Outcome
-    anchor: str  # of its case file
-    contexts: Contexts  # of that
-
-
 def _tests(
     views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
 ) -> dict[str, object] | None:
     """Results of case files: failures first and in full, then what passed."""
     if not views:
         return None
-    shown = []  # what failed first, in the order of the files
+    shown = []  # what failed first, in the order of the files: a view, its outcome, and its places
     for number, seen in enumerate(views, 1):
         around = contexts(seen, repeat)
-        shown += [_Shown(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
-    shown.sort(key=lambda one: one.outcome.verdict is not Verdict.FAILED)
+        shown += [(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
+    shown.sort(key=lambda each: each[1].verdict is not Verdict.FAILED)
     files = [seen.file for seen in views]
     crashes = Crashes(files)
     found, passed = [], []  # of each file: its name with its troubles, and with passed tests
@@ -174,23 +164,23 @@ def _tests(
         "legend": legend_on_paper(views),
         "cards": [
             cards.card(
-                one.view,
-                one.outcome,
-                anchor=one.anchor,
-                context=one.contexts(one.outcome.step),
+                view,
+                one,
+                anchor=name,
+                context=context_of(one.step),
                 is_open=place < _OPEN,
-                file=one.view.file.case.path,
+                file=view.file.case.path,
             )
-            for place, one in enumerate(shown[:_CARDS])
+            for place, (view, one, name, context_of) in enumerate(shown[:_CARDS])
         ],
         "others": [  # that do not fit: verdict, command and place
             (
-                badge(one.outcome.verdict, one.outcome.flaky),
+                badge(one.verdict, one.flaky),
                 one_line(step.text, _COMMAND),
-                f"{one.view.file.case.path}, line {step.line}",
+                f"{view.file.case.path}, line {step.line}",
             )
-            for one in shown[_CARDS:]
-            for step in [one.view.file.case.steps[one.outcome.step]]
+            for view, one, _, _ in shown[_CARDS:]
+            for step in [view.file.case.steps[one.step]]
         ],
         "passed_count": sum(len(lines) for _, lines in passed),
         "passed": passed,

@@ -126,11 +126,6 @@ def begin_session(act: AuditedTransaction, person: Person, frame: str = "", **ho
     return secret
 
 
-def by_session(db: Connection, session: str) -> Person | None:
-    """Return whose a session is, if it holds."""
-    return people.of_session(db, digest_of(session))
-
-
 def make_token(
     act: AuditedTransaction, name: str, scope: str, days: int = LONGEST_TOKEN, *, owner: str = ""
 ) -> tuple[Token, Secret]:

@@ -157,9 +157,10 @@ class Guard:
             return replace(context, person=found[0], token=found[1]) if found else context
         cookies = context.request.cookies
         session = cookies.get(COOKIE) or cookies.get(FRAME_COOKIE, "")
-        person = accounts.by_session(db, session) if session else None
+        digest = accounts.digest_of(session)
+        person = people.of_session(db, digest) if session else None
         if person and COOKIE not in cookies:
-            context.request.state.frame = people.find_frame(db, accounts.digest_of(session))
+            context.request.state.frame = people.find_frame(db, digest)
         return replace(context, person=person, session=session) if person else context
 
     async def _with_form(self, context: RequestContext) -> RequestContext:

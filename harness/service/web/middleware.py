@@ -95,12 +95,11 @@ _HEADERS = (
 class SecurityHeaders:
     """Add headers to every response; one that the response has itself stays."""
 
-    def __init__(self, app: ASGIApp, *, is_secure: bool, largest: int) -> None:
-        """``largest``: bytes of a file that is uploaded."""
-        tls = ((b"strict-transport-security", b"max-age=31536000"),) if is_secure else ()
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        tls = ((b"strict-transport-security", b"max-age=31536000"),) if settings.is_secure else ()
         self._app = app
         self._headers = (*_HEADERS, *tls)
-        self._most = largest + _FORMS
+        self._most = settings.largest + _FORMS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

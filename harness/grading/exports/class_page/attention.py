@@ -79,8 +79,11 @@ _TESTS = 8  # tests with the same remark that are named
 _EVERYBODY = "What happens to everybody is rarely everybody's fault."
 
 
-def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
-    """Return what is to be looked at, a point each; ``notes``: of the sheets."""
+def section(overview: ClassOverview, notes: Sequence[str]) -> tuple[Markup, Markup]:
+    """Return the section, with a point for each thing to look at, and a link with their number.
+
+    ``notes``: of the sheets. There is no link if there are no points.
+    """
     result = overview.result
     withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
     refused = ((one, one.submission.refused) for one in result.graded if one.submission.refused)
@@ -101,18 +104,10 @@ def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
         _listing("x", "on tests to doubt", "remark", _doubts(overview)),
         _listing("w", "on sheets that were filled in", "note", notes),
     )
-    return [one for one in found if one]
-
-
-def section(remarks: Sequence[Markup], result: records.ClassResult) -> Markup:
-    """Return the section with what :func:`points` found."""
+    points = [one for one in found if one]
     calm = "All went as it should." if result.graded else "No submission was graded."
-    return _draw("section", remarks, calm)
-
-
-def status(count: int) -> Markup:
-    """Return how many points there are, as a link; nothing if there are none."""
-    return _draw("status", count) if count else NOTHING
+    status = _draw("status", len(points)) if points else NOTHING
+    return _draw("section", points, calm), status
 
 
 def _listing(kind: str, rest: str, noun: str, lines: Iterable[str]) -> Markup:
