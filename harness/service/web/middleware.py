@@ -7,10 +7,9 @@ import re
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address, ip_address
-from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
@@ -218,7 +217,7 @@ _NOT_TAKEN = (409, 422)  # a form may be sent again after a change
 
 def add_handlers(app: FastAPI) -> None:
     """Let an application answer so."""
-    handlers: dict[type[Exception], Callable[[Request, Any], Response]] = {
+    app.exception_handlers |= {
         RequestRefused: _answer_refusal,
         HTTPException: _http,
         RequestValidationError: _unreadable,
@@ -231,8 +230,6 @@ def add_handlers(app: FastAPI) -> None:
         OSError: _system,
         Exception: _fault,
     }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
 
 
 def answer(
