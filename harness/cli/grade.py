@@ -141,11 +141,11 @@ class _Command:
             go_on=arguments.go_on,
             set_aside=Path(arguments.output) / SET_ASIDE,
         )
-        asked = [
-            (one.name, *(getattr(arguments, name) for name in one.attributes))
-            for one in _DOWNLOADS
-        ]
-        self._sheets = {name: Downloaded(Path(path), names) for name, path, names in asked if path}
+        self._sheets: dict[str, Downloaded] = {}
+        for one in _DOWNLOADS:
+            if path := getattr(arguments, one.name):
+                columns = getattr(arguments, one.columns.replace("-", "_"))
+                self._sheets[one.name] = Downloaded(Path(path), columns)
         self._ledger = places.of(arguments.ledger or self._options.output / LEDGER, key)
         beside = self._ledger.path.parent if isinstance(self._ledger, places.LedgerFile) else None
         self._originals = (beside or self._options.output) / ORIGINALS

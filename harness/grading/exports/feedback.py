@@ -54,10 +54,7 @@ def pages(result: records.ClassResult, shown: Shown) -> Iterator[tuple[records.S
 
 
 def student_page(title: str, student: str, body: Markup) -> Iterator[str]:
-    """Yield the page of a student of this name; ``body`` comes from :func:`body_of`.
-
-    ``title``: of the assignment.
-    """
+    """Yield the page of a student of this name; ``body`` comes from :func:`body_of`."""
     whole = render("grading/exports/student.html", title=title, student=student, body=body)
     frame = PageFrame(boards='<details class="card test"' in body, script=True, style=_STYLE)
     return page(f"{title}: {student}", [whole], frame)

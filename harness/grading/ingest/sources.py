@@ -117,11 +117,7 @@ def _room() -> Path:
 
 
 def children(folder: Path) -> list[Path]:
-    """Return what lies in a folder, sorted, without what systems leave behind.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+    """Return what people put in a folder, sorted; raises UsageError if it cannot be read."""
     try:
         found = sorted(folder.iterdir())
     except OSError as error:
@@ -154,11 +150,7 @@ def is_zip(path: Path) -> bool:
 
 
 def head(path: Path) -> bytes:
-    """Return the first bytes of a file, by which its kind is told.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+    """Return the first bytes of a file, which tell its kind; UsageError: it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(archive_streams.HEAD)

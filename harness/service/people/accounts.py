@@ -98,10 +98,7 @@ def make_link(act: AuditedTransaction, person: str, lifetime: float, *, once: bo
 
 
 def make_course_link(act: AuditedTransaction, person: str, base: str) -> str:
-    """Return a new address by which somebody signs in for a whole course; nothing else keeps it.
-
-    ``base``: the common beginning of the service's addresses.
-    """
+    """Return a new address to sign in by for a whole course; nothing else keeps it."""
     return f"{base}/enter/{make_link(act, person, COURSE_LINK, once=False).text}"
 
 
@@ -172,11 +169,7 @@ _LONGEST = 200  # characters of a name
 
 
 def check_name(text: str, noun: str = "name") -> str:
-    """Return a name, or ``noun`` it is, that somebody typed, as it is kept.
-
-    Raises:
-        UsageError: it is empty or very long.
-    """
+    """Return a name, or ``noun`` it is, as it is kept; UsageError: it is empty or very long."""
     name = one_line(" ".join(text.split()))
     if not 0 < len(name) <= _LONGEST:
         raise UsageError(f"{noun}: found {len(name)} characters, expected 1 to {_LONGEST}")
