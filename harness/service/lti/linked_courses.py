@@ -162,11 +162,9 @@ def _take_staff(
         _change_role(act, member, role, {"role": role})
 
 
-def _change_role(
-    act: AuditedTransaction, member: Member, role: str, values: dict[str, str]
-) -> None:
+def _change_role(act: AuditedTransaction, member: Member, role: str, new: dict[str, str]) -> None:
     own = {"course": member.course, "person": member.person}
-    courses.MEMBERS.change(act.db, {**values, "may": ""}, **own)
+    courses.MEMBERS.change(act.db, {**new, "may": ""}, **own)
     act.note("role changed", member.course, **{role: member.person})
 
 
