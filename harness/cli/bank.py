@@ -228,7 +228,7 @@ def _take(
     before = banks.read(folder) if (folder / banks.FILE).exists() else banks.Bank("", (), {})
     if class_:
         unit = class_[0].unit
-        trial = bank_selection.ProgramTrial(context, unit, plan.cases, plan.attempts)
+        trial = bank_selection.ProgramTrial(context, unit, plan)
         added = selection.into(folder, before, trial.run)
     else:
         added = selection.into(folder, before, lambda _: {})

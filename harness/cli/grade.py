@@ -141,11 +141,11 @@ class _Command:
             go_on=arguments.go_on,
             set_aside=Path(arguments.output) / SET_ASIDE,
         )
-        asked = [
-            (one.name, *(getattr(arguments, name) for name in one.attributes))
-            for one in _DOWNLOADS
-        ]
-        self._sheets = {name: Downloaded(Path(path), names) for name, path, names in asked if path}
+        self._sheets: dict[str, Downloaded] = {}
+        for one in _DOWNLOADS:
+            if path := getattr(arguments, one.name):
+                columns = getattr(arguments, one.columns.replace("-", "_"))
+                self._sheets[one.name] = Downloaded(Path(path), columns)
         self._ledger = places.of(arguments.ledger or self._options.output / LEDGER, key)
         beside = self._ledger.path.parent if isinstance(self._ledger, places.LedgerFile) else None
         self._originals = (beside or self._options.output) / ORIGINALS
@@ -174,7 +174,9 @@ class _Command:
                 self._warn(broke)
             outcome = self._add_audits(outcome, plan)
         notes: list[str] = []
-        files = exporters.write(outcome.result, output, self._sheets, notes.append)
+        files = exporters.write(
+            outcome.result, output, self._sheets, lambda _, filled: notes.extend(filled.notes)
+        )
         files += audit.case_files(output / audit.FOLDER, outcome.result.audits)
         if self._arguments.tournament:
             files += (self._hold_tournament(plan, store),)

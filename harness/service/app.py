@@ -97,9 +97,7 @@ def guard_application(service: Service) -> ASGIApp:
     settings = service.settings
     app = application(service)
     app.add_middleware(middleware.OwnHosts, settings=settings)
-    inner = middleware.SecurityHeaders(
-        middleware.HeadRequests(app), is_secure=settings.is_secure, largest=settings.largest
-    )
+    inner = middleware.SecurityHeaders(middleware.HeadRequests(app), settings)
     return middleware.RequestLog(inner, settings, service.requests)
 
 

@@ -36,7 +36,9 @@ def write_exports(folder, result=None, **sheets):
     with pytest.MonkeyPatch.context() as patch:
         if sheets:
             patch.setattr(exports, "EXPORTS", [one for one in exports.EXPORTS if one.download])
-        exports.write(result or made_class(), out, sheets, notes.append)
+        exports.write(
+            result or made_class(), out, sheets, lambda _, filled: notes.extend(filled.notes)
+        )
     files = {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
     return notes, files
 
@@ -63,7 +65,7 @@ rows = st.lists(st.lists(cells, min_size=2, max_size=4), min_size=1, max_size=4)
 def sheet_of(text: str, tmp_path_factory) -> Sheet:
     path = tmp_path_factory.mktemp("sheet") / "sheet.csv"
     path.write_bytes(text.encode())
-    return Sheet.read(path)
+    return Sheet(path)
 
 
 @given(rows, st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans())
@@ -103,16 +105,16 @@ def test_only_the_cell_that_is_written_changes(tmp_path_factory, raw, data):
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def test_the_separator_is_found(tmp_path, separator):
     (tmp_path / "s.csv").write_text(f'a{separator}"b,;"{separator}c\n1{separator}2{separator}3')
-    sheet = Sheet.read(tmp_path / "s.csv")
+    sheet = Sheet(tmp_path / "s.csv")
     assert (sheet.separator, sheet.cell(1, 2)) == (separator, "3")
     (tmp_path / "s.csv").write_text('ID,"Part (a; b; c; d)",Grade\n1,2,3')
-    assert Sheet.read(tmp_path / "s.csv").separator == ","
+    assert Sheet(tmp_path / "s.csv").separator == ","
 
 
 def test_other_encodings_stay_as_they_are(tmp_path):
     data = "Näme,ID\nÄda,1\n".encode("latin-1")
     (tmp_path / "s.csv").write_bytes(data)
-    sheet = Sheet.read(tmp_path / "s.csv")
+    sheet = Sheet(tmp_path / "s.csv")
     sheet.write(1, 1, "2")
     assert sheet.data() == data.replace(b"1", b"2")
 
@@ -130,9 +132,9 @@ def test_other_encodings_stay_as_they_are(tmp_path):
 def test_what_is_no_sheet(tmp_path, data, message):
     (tmp_path / "s.csv").write_bytes(data)
     with pytest.raises(UsageError, match=message):
-        Sheet.read(tmp_path / "s.csv")
+        Sheet(tmp_path / "s.csv")
     with pytest.raises(UsageError, match="cannot read"):
-        Sheet.read(tmp_path / "none.csv")
+        Sheet(tmp_path / "none.csv")
 
 
 @pytest.mark.parametrize("text", ["", "4.5", "-3", "+2,5", "O'Neill", "a=b", "Ünal", "1/2"])

@@ -517,7 +517,7 @@ def test_one_hostile_name_does_not_stop_a_class(tmp_path):
     path = zip_files(tmp_path / "x.zip", [(good, b"good"), *((name, b"evil") for name in evil)])
     room = tmp_path / "room"
     room.mkdir()
-    found = read(path, kind="canvas", room=room)
+    found = entries(sources.read_pieces(path, room))
     assert content(by_id(found)["4711"]) == [b"good"]
     assert len([p for p in room.rglob("*") if p.is_file()]) == 1 + len(evil)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["room", "x.zip"]

@@ -79,7 +79,7 @@ def test_no_link_session_or_token_made_later_lets_in_who_is_shut_out(service, ad
         link = accounts.make_link(act, ann.id, 60.0, once=False)
         people.PEOPLE.change(act.db, {"is_shut_out": 1}, id=ann.id)  # and nothing ends
     with service.database.reading() as db:
-        assert accounts.by_session(db, session.text) is None
+        assert people.of_session(db, session.digest) is None
     assert asks(service, token.text).status_code == 401
     browser = Browser(service)
     for answer in (browser.get(f"/enter/{link.text}"), browser.post(f"/enter/{link.text}")):

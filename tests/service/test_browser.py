@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.service.people import accounts
+from harness.service.people.accounts import digest_of
+from harness.service.storage import people
 from harness.service.web.access import COOKIE
 from tests.harness import small_class
 from tests.service.serving import (
@@ -293,7 +294,7 @@ def test_pages_of_marks_that_change_are_for_everybody_who_reads(world, files):
     grading = tess.post(f"{one}/gradings", one, all_the_same="yes").url.path
     work(service)
     with service.database.reading() as db:
-        teacher = link_for(service, accounts.by_session(db, tess.cookies[COOKIE]))
+        teacher = link_for(service, people.of_session(db, digest_of(tess.cookies[COOKIE])))
     with world.person(teacher, WAYS[0]) as reader:
         look_at(reader, {"grading-changes": grading})
         tess.post(f"{grading}/accept", grading)

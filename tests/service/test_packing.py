@@ -4,6 +4,7 @@ import io
 import tarfile
 
 import pytest
+from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
 from harness.service.pages import forms
@@ -23,7 +24,7 @@ PACKED = [
 
 def pack(names):
     target = io.BytesIO()
-    loose = [forms.UploadedFile(name, io.BytesIO(name.encode()), len(name)) for name in names]
+    loose = [UploadFile(io.BytesIO(n.encode()), size=len(n), filename=n) for n in names]
     forms.pack(loose, "assignment1", target)
     return target.getvalue()
 

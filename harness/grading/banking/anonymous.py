@@ -193,8 +193,8 @@ class NeutralNames:
         self._common = _COMMON | {word for word, count in counts.items() if count >= _SEVERAL}
         self._words -= self._common
         self._parts = _affixes(people, _SHORTEST_PART)
-        self._phrases = _any_of(phrases, r"[^\W_]")
-        self._any_id = _any_of(self._ids, r"[^\W_]")
+        self._phrases = _any_of(phrases)
+        self._any_id = _any_of(self._ids)
 
     def without(
         self, files: Files, fixed_names: Collection[str] = (), authors: Sequence[BankPerson] = ()
@@ -283,10 +283,10 @@ def _phrases(name: str) -> set[str]:
     return {one for text in told for one in (text, _plain(text))}
 
 
-def _any_of(texts: Collection[str], border: str) -> re.Pattern[str] | None:
+def _any_of(texts: Collection[str]) -> re.Pattern[str] | None:
     """Return the expression for any of some texts that stand alone, the longest first."""
     if not texts:
         return None
     ordered = sorted(map(re.escape, texts), key=lambda one: (-len(one), one))
     joined = "|".join(ordered).replace(r"\ ", r"[\s,_]+")
-    return re.compile(rf"(?<!{border})(?:{joined})(?!{border})", re.IGNORECASE)
+    return re.compile(rf"(?<![^\W_])(?:{joined})(?![^\W_])", re.IGNORECASE)

@@ -15,10 +15,9 @@ from typing import NamedTuple
 from harness.archives import archive
 from harness.banks import banks
 from harness.errors import ArchiveError, HarnessError, UsageError
-from harness.grading.attempts.attempt_plan import PlannedCase
+from harness.grading.attempts.attempt_plan import GradingPlan
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.banking import anonymous
-from harness.grading.ledger.records import PlannedAttempt
 from harness.grading.records import IMAGE, Attempt, Student
 from harness.records import FileResult, Outcome, Verdict
 from harness.report.tally import never_answers
@@ -31,17 +30,13 @@ class ProgramTrial:
     """Run programs that are in no ledger."""
 
     def __init__(
-        self,
-        context: GradingContext,
-        template: records.WorkUnit,
-        cases: Iterable[PlannedCase],
-        attempts: Iterable[PlannedAttempt],
+        self, context: GradingContext, template: records.WorkUnit, plan: GradingPlan
     ) -> None:
-        """``template``: a unit with the ``cases``, each asked in one of the ``attempts``."""
+        """``template``: a unit with the cases of the plan, each asked in one of its attempts."""
         self._context = context
         self._template = template
-        self._cases = {(one.kind, one.name): one for one in cases}
-        self._called = {one.basis: (one.kind, one.name) for one in attempts}
+        self._cases = {(one.kind, one.name): one for one in plan.cases}
+        self._called = {one.basis: (one.kind, one.name) for one in plan.attempts}
 
     def run(self, programs: Mapping[str, AnonymousProgram]) -> dict[str, ProgramBehaviour | None]:
         """Return the behaviour of programs by their keys; None if one did nothing."""

@@ -54,10 +54,7 @@ def files(material: Material) -> Files:
 
 
 def parts(result: ClassResult) -> Iterator[str]:
-    """Yield the document.
-
-    To be written with :func:`~harness.text.encode_without_surrogates`.
-    """
+    """Yield the document, for :func:`~harness.text.encode_without_surrogates`."""
     yield from with_list(_head(result), "submissions", map(_submission, result.graded))
     yield "\n"
 

@@ -52,11 +52,6 @@ class Download(NamedTuple):
     metavar: str  # of its value: one word for each column, with commas between
     which: str  # for --help: what the columns are
 
-    @property
-    def attributes(self) -> tuple[str, str]:
-        """Names of both options' values among those that were read."""
-        return self.name.replace("-", "_"), self.columns.replace("-", "_")
-
 
 class Export(NamedTuple):
     """A row: what is written, for whom, and by which module."""
@@ -176,13 +171,7 @@ _NONE: Sheets = {}
 
 
 def check(sheets: Sheets, title: str) -> None:
-    """See before a long grading whether the sheets can be filled in after it.
-
-    ``title``: of the assignment.
-
-    Raises:
-        UsageError: a sheet cannot be read, or has no such column.
-    """
+    """See before a grading that the sheets can be filled in after it; raises UsageError if not."""
     _forms(sheets, title, {})
 
 
@@ -190,13 +179,11 @@ def write(
     result: records.ClassResult,
     folder: Path,
     sheets: Sheets = _NONE,
-    say: Callable[[str], None] = lambda _: None,
     on_filled: Callable[[str, Filled], None] = lambda _name, _filled: None,
 ) -> tuple[Path, ...]:
     """Write everything into a folder, which is made if it is missing; return what was written.
 
-    ``say`` is told what the teacher must know of the sheets; ``class.html`` says it too.
-    ``on_filled`` is told how each gradebook was filled in.
+    ``on_filled`` is told how each gradebook was filled in; ``class.html`` has its notes, too.
 
     Raises:
         UsageError: a sheet cannot be filled in, or a file cannot be written.
@@ -206,8 +193,6 @@ def write(
     forms = _forms(sheets, result.assignment.title, shown)
     filled = {name: fill(form, result) for name, form in forms.items()}
     notes = [note for sheet in filled.values() for note in sheet.notes]
-    for note in notes:
-        say(note)
     for name, sheet in filled.items():
         on_filled(name, sheet)
     summaries = {
@@ -227,7 +212,14 @@ def write(
             made += import_module(export.module).files(material)
         elif export.download.name in filled:
             made.append((export.files[0], filled[export.download.name].data))
-    written = tuple(_write(folder / name, data) for name, data in made)
+    for name, data in made:
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    written = tuple(folder / name for name, _ in made)
     # What an earlier grading said of submissions that have no mark now goes.
     for name in (name for export in EXPORTS for name in export.files if "<" in name):
         for path in set(folder.glob(re.sub("<[^>]+>", "*", name))) - set(written):
@@ -241,7 +233,7 @@ def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
     for one in EXPORTS:
         if one.download and (given := sheets.get(one.download.name)):
             form = import_module(one.module).form
-            sheet = Sheet.read(given.path)
+            sheet = Sheet(given.path)
             forms[one.download.name] = form(sheet, given.columns, title, shown)
     return forms
 
@@ -252,15 +244,6 @@ def find_stale(folder: Path, paths: tuple[Path, ...]) -> Iterator[Path]:
         path = folder / one.files[0]
         if one.download and path.exists() and path not in paths:
             yield path
-
-
-def _write(path: Path, data: bytes) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    return path
 
 
 # --- ``marks.csv``: a row for each student, for people and their spreadsheet programs ------------

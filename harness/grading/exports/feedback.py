@@ -14,13 +14,13 @@ from markupsafe import Markup
 from harness.grading import records
 from harness.grading.exports.exporters import Files, Material, Shown, as_file
 from harness.grading.exports.showing import STATIC, Feedback
-from harness.records import Outcome, Repeat, Verdict
+from harness.records import Repeat, Verdict
 from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
 from harness.report.html.parts import Crashes, PageFrame, badge, in_words, page, troubles
 from harness.report.html.templates import drawing, render
-from harness.report.reporters import Contexts, contexts
+from harness.report.reporters import contexts
 from harness.report.tally import total
 from harness.text import escape_controls, one_line
 
@@ -54,10 +54,7 @@ def pages(result: records.ClassResult, shown: Shown) -> Iterator[tuple[records.S
 
 
 def student_page(title: str, student: str, body: Markup) -> Iterator[str]:
-    """Yield the page of a student of this name; ``body`` comes from :func:`body_of`.
-
-    ``title``: of the assignment.
-    """
+    """Yield the page of a student of this name; ``body`` comes from :func:`body_of`."""
     whole = render("grading/exports/student.html", title=title, student=student, body=body)
     frame = PageFrame(boards='<details class="card test"' in body, script=True, style=_STYLE)
     return page(f"{title}: {student}", [whole], frame)
@@ -143,12 +140,11 @@ def _tests(
     """Results of case files: failures first and in full, then what passed."""
     if not views:
         return None
-    # What did not plainly pass, with the anchor of its file: what failed first, file by file.
-    shown: list[tuple[FileView, Outcome, str, Contexts]] = []
+    shown = []  # what failed first, in the order of the files: a view, its outcome, and its places
     for number, seen in enumerate(views, 1):
         around = contexts(seen, repeat)
         shown += [(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
-    shown.sort(key=lambda one: one[1].verdict is not Verdict.FAILED)
+    shown.sort(key=lambda each: each[1].verdict is not Verdict.FAILED)
     files = [seen.file for seen in views]
     crashes = Crashes(files)
     found, passed = [], []  # of each file: its name with its troubles, and with passed tests
@@ -167,20 +163,21 @@ def _tests(
             cards.card(
                 view,
                 one,
-                anchor=place,
-                context=around(one.step),
-                is_open=number < _OPEN,
+                anchor=name,
+                context=context_of(one.step),
+                is_open=place < _OPEN,
                 file=view.file.case.path,
             )
-            for number, (view, one, place, around) in enumerate(shown[:_CARDS])
+            for place, (view, one, name, context_of) in enumerate(shown[:_CARDS])
         ],
         "others": [  # that do not fit: verdict, command and place
             (
                 badge(one.verdict, one.flaky),
-                one_line(case.steps[one.step].text, _COMMAND),
-                f"{case.path}, line {case.steps[one.step].line}",
+                one_line(step.text, _COMMAND),
+                f"{view.file.case.path}, line {step.line}",
             )
-            for case, one in ((view.file.case, one) for view, one, *_ in shown[_CARDS:])
+            for view, one, _, _ in shown[_CARDS:]
+            for step in [view.file.case.steps[one.step]]
         ],
         "passed_count": sum(len(lines) for _, lines in passed),
         "passed": passed,

@@ -123,10 +123,7 @@ def number(student: Student) -> str:
 
 
 def zip_pages(layout: str, pages: Iterable[tuple[Student, bytes]]) -> bytes:
-    """Return a zip of the pages of those students who have a number.
-
-    ``layout``: one of the values of :data:`LAYOUTS`.
-    """
+    """Return a zip of the pages of students who have a number, in one of the :data:`LAYOUTS`."""
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, page in pages:

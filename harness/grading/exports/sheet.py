@@ -28,18 +28,8 @@ class ColumnError(UsageError):
 class Sheet:
     """A sheet as it was read. Rows and columns count from 0; the first row is the header."""
 
-    def __init__(self, path: Path, text: str) -> None:
-        self.name = path.name
-        self.separator = find_separator(text)
-        self._rows = self._split(text)  # cells as they stand, each with what is after it
-
-    @classmethod
-    def read(cls, path: Path) -> "Sheet":
-        """Read a sheet.
-
-        Raises:
-            UsageError: it cannot be read, is empty, or is not such a sheet.
-        """
+    def __init__(self, path: Path) -> None:
+        """Read a sheet; raises UsageError if it is empty, not a sheet, or cannot be read."""
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -48,7 +38,10 @@ class Sheet:
             raise UsageError(f"{path} is not comma-separated text: save it as CSV (UTF-8)")
         if not data.strip():
             raise UsageError(f"{path} is empty")
-        return cls(path, data.decode(errors="surrogateescape"))
+        text = data.decode(errors="surrogateescape")
+        self.name = path.name
+        self.separator = find_separator(text)
+        self._rows = self._split(text)  # cells as they stand, each with what is after it
 
     def __len__(self) -> int:
         """Return the number of rows, the header's too."""
@@ -207,7 +200,11 @@ def fill(form: SheetForm, result: records.ClassResult) -> Filled:
         *_note(roster.contradicted, f"not filled in, in {sheet.name}: another ID differs"),
         *_note(withheld, f"not filled in, in {sheet.name}: the mark is withheld"),
         *_note(locked, f"not filled in, in {sheet.name}: {form.locked_because}"),
-        *_other_points(form, result),
+        *(
+            f"{sheet.name} says that {text} points can be reached, the assignment "
+            f"{records.decimal(result.of)}: marks are not scaled."
+            for text in sorted({t for t in form.points if _number(t) not in (None, result.of)})
+        ),
     ]
     if others:
         notes.append(f"{number_of(others, 'row')} of {sheet.name} without a submission.")
@@ -287,21 +284,8 @@ def _note(names: Sequence[str], text: str) -> list[str]:
     return [f"{number_of(len(names), 'student')} {text}: {shown}."]
 
 
-# --- points ------------------------------------------------------------------------------------
-
-
 def _number(text: str) -> Fraction | None:
     try:
         return Fraction(text.strip().replace(",", "."))
     except (ValueError, ZeroDivisionError):
         return None
-
-
-def _other_points(form: SheetForm, result: records.ClassResult) -> list[str]:
-    """Say so when a sheet takes another number of points for the most: marks are not scaled."""
-    others = sorted({text for text in form.points if _number(text) not in (None, result.of)})
-    return [
-        f"{form.sheet.name} says that {text} points can be reached, the assignment "
-        f"{records.decimal(result.of)}: marks are not scaled."
-        for text in others
-    ]

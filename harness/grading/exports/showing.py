@@ -173,8 +173,5 @@ def _recount(part: MarkPart, graded: records.Graded, visible: str) -> str:
     return f"{sum(passed)} of {number_of(len(passed), 'test')} passed."
 
 
-# --- private tests -----------------------------------------------------------------------------
-
-
 def _private(attempts: Sequence[records.Attempt]) -> list[TestResult]:
     return list(tests([one for one in attempts if one.kind == records.PRIVATE]))

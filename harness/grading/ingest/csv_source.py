@@ -119,11 +119,7 @@ def _trim(cell: str) -> str:
 
 
 def pieces(path: Path) -> Iterator[SourcePiece]:
-    """Yield what a CSV file names.
-
-    Raises:
-        UsageError: says the line and the column that is wrong.
-    """
+    """Yield what a CSV file names; a UsageError says the line and the column that is wrong."""
     for row in read(path, ["student", "file"]):
         time, late = _time(row), row.get("late").casefold()
         if late not in (*_YES, *_NO):
@@ -161,11 +157,7 @@ class GroupMember(NamedTuple):
 
 
 def read_groups(path: Path) -> list[GroupMember]:
-    """Return the members of all groups.
-
-    Raises:
-        UsageError: a row is wrong, or somebody is in two groups.
-    """
+    """Return the members of all groups; UsageError: a row is wrong, or somebody is in two."""
     members = []
     groups: dict[str, str] = {}
     for row in read(path, ["group", "student"]):
@@ -240,11 +232,7 @@ def _is_key(member: Student, student: Student) -> bool:
 
 
 def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
-    """Return the key of the student in the download that a row means, or "".
-
-    Raises:
-        UsageError: it may be any of several.
-    """
+    """Return the key of the student whom a row means, or ""; UsageError: it may be several."""
     own = member.student
     names = {fold_name(one) for one in (own.key, own.name, member.group + own.name)} - {""}
     # With different ids of a kind they are not the same, whatever the name.

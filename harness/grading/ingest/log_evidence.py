@@ -232,10 +232,7 @@ def _run(name: str, lines: Sequence[str]) -> tuple[str, int]:
 
 
 def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """Return the output of a command, and whether the command ended.
-
-    It ended if its prompt came again or the shell was left.
-    """
+    """Return a command's output, and if it ended: its prompt came again or the shell was left."""
     found = _RUN.search(lines[0])
     before = lines[0][: found.start()][:_TELLING] if found else ""
     short = _SHORT_PROMPT.match(before)

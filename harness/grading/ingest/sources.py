@@ -31,7 +31,6 @@ from harness.text import escape_controls, one_line
 
 _ROOM = "gtp-harness-download-"
 _TOLD = 20  # names in one sentence
-KINDS = ("folder", "canvas", "moodle", "csv")
 # A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
 # are the students'.
 _DOWNLOAD = IntakeLimits(
@@ -43,25 +42,19 @@ _MOST_FILES = 2_000  # of one student
 
 
 def read(
-    source: Path,
-    groups_file: Path | None = None,
-    kind: str | None = None,
-    room: Path | None = None,
-    on_remark: Callable[[str], None] = lambda _: None,
+    source: Path, groups: Path | None = None, on_remark: Callable[[str], None] = lambda _: None
 ) -> tuple[StudentSubmissions, ...]:
     """Return what every student or group submitted, sorted by key.
 
-    ``groups_file``: a CSV of the members of groups. ``kind``: one of :data:`KINDS`, by default
-    what it looks like. ``room``: an empty folder for what is in a zip, as downloaded; by default
-    one that is gone when the process ends. ``on_remark``: is told what of it is not read.
+    ``groups``: a CSV of the members of groups. ``on_remark``: is told what is not read.
 
     Raises:
         UsageError: it does not exist, is not a source of any kind, or a CSV has a mistake.
         ArchiveError: a zip is damaged.
     """
-    pieces = read_pieces(source, kind, room, on_remark)
-    if groups_file:
-        pieces = csv_source.group_pieces(pieces, csv_source.read_groups(groups_file))
+    pieces = read_pieces(source, on_remark=on_remark)
+    if groups:
+        pieces = csv_source.group_pieces(pieces, csv_source.read_groups(groups))
     found = entries(pieces)
     if not found:
         raise UsageError(f"there are no submissions in {source}")
@@ -69,15 +62,15 @@ def read(
 
 
 def read_pieces(
-    source: Path,
-    kind: str | None = None,
-    room: Path | None = None,
-    on_remark: Callable[[str], None] = lambda _: None,
+    source: Path, room: Path | None = None, on_remark: Callable[[str], None] = lambda _: None
 ) -> Iterable[SourcePiece]:
-    """Return the pieces of a source, as they are called there; all else as :func:`read`."""
+    """Return the pieces of a source, as they are called there; all else as :func:`read`.
+
+    ``room``: an empty folder for what is in a zip; by default one that is gone with the process.
+    """
     if not source.exists():
         raise UsageError(f"there is no {source}")
-    if kind == "csv" or (kind is None and source.suffix.lower() == ".csv" and source.is_file()):
+    if source.suffix.lower() == ".csv" and source.is_file():
         return csv_source.pieces(source)
     if source.is_dir():
         folder = source
@@ -95,19 +88,13 @@ def read_pieces(
             " If it is a submission, rename it"
         )
     paths = children(folder)
-    likely = (  # what most of the names look like
-        one
-        for one, (name, _) in _PLATFORMS.items()
-        if sum(name.fullmatch(path.name) is not None for path in paths) * 2 > len(paths)
-    )
-    platform = kind or next(likely, "folder")
-    if platform not in _PLATFORMS:
-        return [*folder_pieces(paths)]
-    name, pieces_of = _PLATFORMS[platform]
-    found = [(path, name.fullmatch(path.name)) for path in paths]
-    named = (piece for path, match in found if match for piece in pieces_of(path, match))
-    # What is not called as the platform does is not lost: it is its own student's.
-    return [*named, *folder_pieces([path for path, match in found if match is None])]
+    for name, pieces_of in _PLATFORMS:
+        found = [(path, name.fullmatch(path.name)) for path in paths]
+        if sum(match is not None for _, match in found) * 2 > len(paths):  # most look like that
+            named = (piece for path, match in found if match for piece in pieces_of(path, match))
+            # What is not called as the platform does is not lost: it is its own student's.
+            return [*named, *folder_pieces([path for path, match in found if match is None])]
+    return [*folder_pieces(paths)]
 
 
 def _room() -> Path:
@@ -130,11 +117,7 @@ def _room() -> Path:
 
 
 def children(folder: Path) -> list[Path]:
-    """Return what lies in a folder, sorted, without what systems leave behind.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+    """Return what people put in a folder, sorted; raises UsageError if it cannot be read."""
     try:
         found = sorted(folder.iterdir())
     except OSError as error:
@@ -167,11 +150,7 @@ def is_zip(path: Path) -> bool:
 
 
 def head(path: Path) -> bytes:
-    """Return the first bytes of a file, by which its kind is told.
-
-    Raises:
-        UsageError: it cannot be read.
-    """
+    """Return the first bytes of a file, which tell its kind; UsageError: it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(archive_streams.HEAD)
@@ -369,7 +348,7 @@ def _is_archive(path: Path) -> bool:
 
 
 # The names that a platform gives, and the submission under such a name.
-_PLATFORMS = {"canvas": (CANVAS_NAME, canvas_pieces), "moodle": (MOODLE_NAME, moodle_pieces)}
+_PLATFORMS = ((CANVAS_NAME, canvas_pieces), (MOODLE_NAME, moodle_pieces))
 
 
 # --- Choose the file of a student that is graded: the last submission that can be read -----------

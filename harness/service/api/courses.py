@@ -163,9 +163,7 @@ def show_checklist(context: Context) -> Checklist:
     return Checklist(is_ready=setup.is_ready, is_blocked=setup.is_blocked, items=items)
 
 
-def _find_own(
-    db: Connection, context: RequestContext, assignment: CourseAssignment
-) -> Late | None:
+def _find_own(db: Connection, context: Context, assignment: CourseAssignment) -> Late | None:
     """Return the dates of the student who asks, if an extension gives other ones."""
     if context.is_staff:
         return None

@@ -20,9 +20,8 @@ from pydantic import BaseModel, BeforeValidator, ValidationError
 from sqlalchemy import Connection
 
 from harness.service.storage import audit, people, tables
-from harness.service.web import request_context
 from harness.service.web.access import ANYBODY, Context, Endpoint, Guard, Routes, Rule
-from harness.service.web.request_context import RequestRefused, require_found
+from harness.service.web.request_context import RequestRefused, document_problems, require_found
 
 TOKENS = "token"  # how the schema calls what the API knows people by
 BYTES = "application/octet-stream"
@@ -146,7 +145,7 @@ class ApiRoutes(Routes):
                 "parameters": [{"name": n, **text} for n in re.findall(r"\{(\w+)", path)],
                 "security": [{TOKENS: []}] if signed_in else [],
             }
-            problems = request_context.document_problems(method, signed_in=signed_in)
+            problems = document_problems(method, signed_in=signed_in)
             told = {
                 "responses": {**problems, **rest.get("responses", {})},
                 "openapi_extra": {**own, **body, **rest.get("openapi_extra", {})},

@@ -4,7 +4,7 @@ Submissions are sent as plain bytes: the body of a request as it is, so that the
 once the guard let them in.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
@@ -17,6 +17,7 @@ from harness.service import records
 from harness.service.api import requests
 from harness.service.api.requests import Asked, Json, Key, Moment, Page
 from harness.service.courses import deadlines, gradings, own_files, submissions
+from harness.service.courses.submissions import SubmissionHistory as History
 from harness.service.jobs import result_files
 from harness.service.records import COMMENT, OVERRIDE, Comment, Override, Upload
 from harness.service.storage import courses, people, queue, uploads
@@ -95,11 +96,8 @@ def listed(context: Context, page: Asked) -> Page[SubmissionShown]:
         if not context.is_staff:
             named["id"] = [one.id for one in own_uploads(db, context)]
         found = requests.find_page(db, uploads.UPLOADS, uploads.ORDER, page, **named)
-        places = submissions.places(_histories(db, context))
-        late = _list_late(db, context, found.rows)
-        return found.show(
-            lambda one: SubmissionShown(**_members(db, context, one, places, late[one.id]))
-        )
+        shown = _describe(db, context, found.rows, _histories(db, context))
+        return Page(items=[SubmissionShown(**one) for one in shown], next=found.next)
 
 
 @ROUTES.at("GET", _ONE, access.MEMBERS)
@@ -143,51 +141,42 @@ def withdraw(context: Context) -> SubmissionResult:
         return _result(act.db, context, context.upload._replace(withdrawn=True))
 
 
-def _histories(db: Connection, context: RequestContext) -> list[submissions.SubmissionHistory]:
+def _histories(db: Connection, context: RequestContext) -> list[History]:
     """Return what was submitted, to a student the own submissions."""
     if context.is_staff:
         return [*submissions.all_histories(db, context.assigned).values()]
     return [submissions.history_of(db, context.assigned, context.member.submits_as)]
 
 
-def _list_late(db: Connection, context: RequestContext, rows: Sequence[Upload]) -> dict[str, str]:
-    """Return how late uploads are and what that costs, by their ids."""
+def _describe(
+    db: Connection, context: RequestContext, rows: Sequence[Upload], histories: list[History]
+) -> Iterator[dict[str, Any]]:
+    """Yield the members of :class:`SubmissionShown` for uploads, which are in the histories."""
     key = "" if context.is_staff else context.member.submits_as
     rules = deadlines.load_rules(db, context.assigned, rows, key)
-    return {one.id: deadlines.describe_late(rules[one.id], one.at) for one in rows}
-
-
-def _members(
-    db: Connection,
-    context: RequestContext,
-    upload: Upload,
-    places: Mapping[str, submissions.Place],
-    late: str,
-) -> dict[str, Any]:
-    if upload.withdrawn:
+    places, base = submissions.places(histories), f"{context.settings.base}{context.course_page}"
+    for upload in rows:
         state: State = "withdrawn"
-    else:
-        job = next((one for one in queue.of(db, upload.id) if one.kind == records.CHECK), None)
-        state = _STATES[job.state] if job else "waiting"
-        if state == "checked" and submissions.refusal(upload):
-            state = "refused"
-    path = f"{context.course_page}/assignments/{upload.assignment}/uploads/{upload.id}"
-    return {
-        **upload._asdict(),
-        "student": upload.key,
-        "late": late,
-        "state": state,
-        "counts": places.get(upload.id) == submissions.COUNTS,
-        "may_count": places.get(upload.id) == submissions.MAY_COUNT,
-        "refused": submissions.refusal(upload),
-        "page": f"{context.settings.base}{path}",
-    }
+        if not upload.withdrawn:
+            job = next((one for one in queue.of(db, upload.id) if one.kind == records.CHECK), None)
+            state = _STATES[job.state] if job else "waiting"
+            if state == "checked" and submissions.refusal(upload):
+                state = "refused"
+        yield {
+            **upload._asdict(),
+            "student": upload.key,
+            "late": deadlines.describe_late(rules[upload.id], upload.at),
+            "state": state,
+            "counts": places.get(upload.id) == submissions.COUNTS,
+            "may_count": places.get(upload.id) == submissions.MAY_COUNT,
+            "refused": submissions.refusal(upload),
+            "page": f"{base}/assignments/{upload.assignment}/uploads/{upload.id}",
+        }
 
 
 def _result(db: Connection, context: RequestContext, upload: Upload) -> SubmissionResult:
     histories, settings = _histories(db, context), context.settings
-    late = _list_late(db, context, [upload])[upload.id]
-    shown = _members(db, context, upload, submissions.places(histories), late)
+    (shown,) = _describe(db, context, [upload], histories)
     jobs = queue.of(db, upload.id)
     waiting = [one for one in jobs if one.state == records.WAITING]
     held = own_files.explain_held(settings, context.assigned, jobs, is_staff=context.is_staff)

@@ -305,9 +305,7 @@ def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str
     }
 
 
-def _comparison(
-    context: RequestContext, former: SuiteRun, run: SuiteRun
-) -> ComparisonShown | None:
+def _comparison(context: Context, former: SuiteRun, run: SuiteRun) -> ComparisonShown | None:
     found = engine_suites.compare(context.suite_folder, former, run)
     if found is None:
         return None

@@ -62,7 +62,7 @@ def keep_roster(settings: Settings, course: str, data: bytes) -> None:
         file.write(data)
     unfinished = Path(file.name)
     try:
-        header = set(Sheet.read(unfinished).header)
+        header = set(Sheet(unfinished).header)
     except UsageError:  # such as a zip of submissions
         header = set()
     if {"Student", "ID", "Section"} <= header:

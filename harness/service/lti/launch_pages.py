@@ -220,9 +220,7 @@ def link_course(context: Context) -> Response:
     return _open(context, step.platform, link, step.launch)
 
 
-def _open(
-    context: RequestContext, platform: Platform, link: CourseLink, launch: Launch
-) -> Response:
+def _open(context: Context, platform: Platform, link: CourseLink, launch: Launch) -> Response:
     frame = _frame(context, platform)
     with context.service.database.acting() as act:
         path = _find_path(act, context, link, launch)

@@ -67,16 +67,8 @@ def link_course(
     courses.lock_course(act.db, course)
     if find_link(act.db, platform, launch):
         raise UsageError("this course is linked by now: open it again")
-    own = (
-        records.new_id(),
-        platform.id,
-        launch.deployment,
-        launch.context,
-        course,
-        person,
-        launch.title,
-    )
-    made = lti.LINKS.add(act.db, CourseLink(*own))
+    own = (records.new_id(), platform.id, launch.deployment, launch.context)
+    made = lti.LINKS.add(act.db, CourseLink(*own, course, person, launch.title))
     act.note("course linked", course, platform=platform.id, context=launch.context)
     if code is None:
         lti.USERS.add(act.db, records.PlatformUser(made.id, launch.subject, person))
@@ -92,7 +84,7 @@ def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
         values |= {"state": records.WAITING, "due": time.time()}
     if values:
         lti.LINKS.change(act.db, values, id=link.id)
-    _take(act, link, [launch])
+    _take(act, link, [launch], None)
     user = lti.USERS.find(act.db, link=link.id, subject=launch.subject)
     found = people.PEOPLE.find(act.db, id=user.person) if user else None
     if found is None:
@@ -101,15 +93,12 @@ def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
 
 
 def _take(
-    act: AuditedTransaction,
-    link: CourseLink,
-    listed_people: Iterable[PlatformPerson],
-    groups: Groups = None,
+    act: AuditedTransaction, link: CourseLink, listed: Iterable[PlatformPerson], groups: Groups
 ) -> tuple[str, ...]:
     """Let people be in a course as a platform says; return remarks."""
     students: dict[str, ListedStudent] = {}  # by how the platform calls them
     unknown = []
-    for one in listed_people:
+    for one in listed:
         user = lti.USERS.find(act.db, link=link.id, subject=one.subject)
         who = {"course": link.course, "person": user.person if user else ""}
         member = courses.MEMBERS.find(act.db, **who) if user else None
@@ -173,11 +162,9 @@ def _take_staff(
         _change_role(act, member, role, {"role": role})
 
 
-def _change_role(
-    act: AuditedTransaction, member: Member, role: str, values: dict[str, str]
-) -> None:
+def _change_role(act: AuditedTransaction, member: Member, role: str, new: dict[str, str]) -> None:
     own = {"course": member.course, "person": member.person}
-    courses.MEMBERS.change(act.db, {**values, "may": ""}, **own)
+    courses.MEMBERS.change(act.db, {**new, "may": ""}, **own)
     act.note("role changed", member.course, **{role: member.person})
 
 

@@ -286,7 +286,7 @@ def prune(
         if rules[kind] is not None:
             with database.acting() as act:
                 context = _PruningContext(settings, act.db, rules, now or time.time())
-                number, files, rest = look(context)
+                number, files, rest = look(context, context.before(kind))
                 size = sum(path.stat().st_size for path in files)
                 if number and not is_dry:
                     rest(act)
@@ -297,32 +297,28 @@ def prune(
     return found
 
 
-def _old_files(context: _PruningContext, kind: str, folder: Path, pattern: str) -> list[Path]:
-    before = context.before(kind)
+def _old_files(before: float, folder: Path, pattern: str) -> list[Path]:
     return [path for path in sorted(folder.glob(pattern)) if path.stat().st_mtime < before]
 
 
-def _logs(context: _PruningContext) -> _Deletion:
-    files = _old_files(context, "logs", context.settings.logs, "*.jsonl")
+def _logs(context: _PruningContext, before: float) -> _Deletion:
+    files = _old_files(before, context.settings.logs, "*.jsonl")
     return _Deletion(len(files), files)
 
 
-def _mail(context: _PruningContext) -> _Deletion:
-    before = context.before("mail")
-    files = _old_files(context, "mail", context.settings.letters, "*.eml")
+def _mail(context: _PruningContext, before: float) -> _Deletion:
+    files = _old_files(before, context.settings.letters, "*.eml")
     count = pruning.letters(context.db, before)
     return _Deletion(count + len(files), files, lambda act: pruning.forget_letters(act.db, before))
 
 
-def _sessions(context: _PruningContext) -> _Deletion:
-    before = context.before("sessions")
+def _sessions(context: _PruningContext, before: float) -> _Deletion:
     count = pruning.count_ended(context.db, before)
     return _Deletion(count, rest=lambda act: pruning.forget_ended(act.db, before))
 
 
-def _checks(context: _PruningContext) -> _Deletion:
+def _checks(context: _PruningContext, before: float) -> _Deletion:
     """Find the results of public tests, which students read: a grading has its own."""
-    before = context.before("checks")
     pages = [
         result_files.check_page(context.settings.assignment_folder(assignment), upload)
         for assignment, upload in pruning.list_checked(context.db, before)
@@ -332,10 +328,10 @@ def _checks(context: _PruningContext) -> _Deletion:
     return _Deletion(len(files), files, lambda act: pruning.forget_words(act.db, before))
 
 
-def _originals(context: _PruningContext) -> _Deletion:
+def _originals(context: _PruningContext, before: float) -> _Deletion:
     """Find what no assignment needs whose marks may be asked for, or whose time is not over."""
     pruning.hold_uploads(context.db)
-    keeping = _recent(context, "marks") | _recent(context, "originals")
+    keeping = _recent(context, context.before("marks")) | _recent(context, before)
     known = pruning.originals(context.db)
     files = [
         path
@@ -348,17 +344,17 @@ def _originals(context: _PruningContext) -> _Deletion:
     )
 
 
-def _audit(context: _PruningContext) -> _Deletion:
+def _audit(context: _PruningContext, before: float) -> _Deletion:
     """Find the oldest lines, but none since an assignment was made whose marks are asked for."""
-    asked = _recent(context, "marks")
+    asked = _recent(context, context.before("marks"))
     made = [one.made for one in courses.ASSIGNMENTS.all(context.db) if one.id in asked]
-    before = min([context.before("audit"), *made])
+    before = min([before, *made])
     last = pruning.old_lines(context.db, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before)))
     count = pruning.lines_until(context.db, last)
     return _Deletion(count, rest=lambda act: act.log.cut(act.db, last))
 
 
-_LOOKS: dict[str, Callable[[_PruningContext], _Deletion]] = {
+_LOOKS: dict[str, Callable[[_PruningContext, float], _Deletion]] = {
     "logs": _logs,
     "mail": _mail,
     "sessions": _sessions,
@@ -368,9 +364,9 @@ _LOOKS: dict[str, Callable[[_PruningContext], _Deletion]] = {
 }
 
 
-def _recent(context: _PruningContext, kind: str) -> set[str]:
-    """Return the assignments in which something happened within the time of a rule."""
-    events, before, found = pruning.last_events(context.db), context.before(kind), set()
+def _recent(context: _PruningContext, before: float) -> set[str]:
+    """Return the assignments in which something happened from a time on."""
+    events, found = pruning.last_events(context.db), set()
     for one in courses.ASSIGNMENTS.all(context.db, "id"):
         own = courses.extensions(context.db, one.id).values()
         dates = map(moment, (one.opens, one.deadline, one.closes, *own))

@@ -42,7 +42,7 @@ def receive_files(
     """
     with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".upload-") as copy:
         files = [one for one in context.form.getlist("files") if isinstance(one, UploadFile)]
-        loose = [UploadedFile(f.filename, f.file, f.size or 0) for f in files if f.filename]
+        loose = [one for one in files if one.filename]
         file = context.form.get("file")
         if isinstance(file, UploadFile) and file.filename:
             if loose:
@@ -52,7 +52,7 @@ def receive_files(
         else:
             if not loose:
                 raise UsageError(f"choose {expected} first")
-            own = next(iter(PurePosixPath(loose[0].path.replace("\\", "/")).parts), "")
+            own = next(iter(_path_of(loose[0]).parts), "")
             pack(loose, folder or own, copy)
             found = SentArchive(Path(copy.name), folder or own, is_packed=True)
         copy.flush()
@@ -81,15 +81,12 @@ _LONGEST = 200  # characters of a path
 _LEFT_BEHIND = ("__pycache__", "__MACOSX")  # by tools, besides what begins with a dot
 
 
-class UploadedFile(NamedTuple):
-    """A file of a folder."""
-
-    path: str  # as a browser names it: with the folder or without
-    content: IO[bytes]
-    size: int
+def _path_of(file: UploadFile) -> PurePosixPath:
+    """Return the path of a file in a folder as a browser names it: with the folder or without."""
+    return PurePosixPath((file.filename or "").replace("\\", "/"))
 
 
-def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
+def pack(files: Iterable[UploadFile], folder: str, target: IO[bytes]) -> None:
     """Write a .tgz with the files in a single folder; the same files give the same bytes.
 
     What systems and tools leave behind is not packed. A folder that all files are in is the
@@ -98,12 +95,11 @@ def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
     Raises:
         UsageError: there is nothing to be packed, or a name that is not one.
     """
-    kept: dict[PurePosixPath, UploadedFile] = {}
+    kept: dict[PurePosixPath, UploadFile] = {}
     for one in files:
-        path = PurePosixPath(one.path.replace("\\", "/"))
-        is_long = len(one.path) > _LONGEST
-        if not path.parts or path.is_absolute() or ".." in path.parts or is_long:
-            found = repr(one.path[:_LONGEST])
+        path, name = _path_of(one), one.filename or ""
+        if not path.parts or path.is_absolute() or ".." in path.parts or len(name) > _LONGEST:
+            found = repr(name[:_LONGEST])
             raise UsageError(f"found {found}, expected the name of a file in a folder")
         if not any(part.startswith(".") or part in _LEFT_BEHIND for part in path.parts):
             kept[path] = one
@@ -118,8 +114,8 @@ def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
         for path in sorted(kept):
             inside = PurePosixPath(*path.parts[1:]) if is_within else path
             member = tarfile.TarInfo(f"{folder}/{inside}")
-            member.size = kept[path].size
-            tar.addfile(member, kept[path].content)
+            member.size = kept[path].size or 0
+            tar.addfile(member, kept[path].file)
 
 
 # --- Ask once more before something is removed or withdrawn: a page with a button, without script

@@ -62,9 +62,7 @@ def start_session(
     return answer
 
 
-def _keep_cookie(
-    context: RequestContext, answer: Response, name: str, value: str, **how: Any
-) -> None:
+def _keep_cookie(context: Context, answer: Response, name: str, value: str, **how: Any) -> None:
     """Let a browser keep a cookie, which it also sends if another site sends people here."""
     is_secure = context.settings.is_secure
     answer.set_cookie(name, value, httponly=True, samesite="lax", secure=is_secure, **how)

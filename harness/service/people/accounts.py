@@ -98,10 +98,7 @@ def make_link(act: AuditedTransaction, person: str, lifetime: float, *, once: bo
 
 
 def make_course_link(act: AuditedTransaction, person: str, base: str) -> str:
-    """Return a new address by which somebody signs in for a whole course; nothing else keeps it.
-
-    ``base``: the common beginning of the service's addresses.
-    """
+    """Return a new address to sign in by for a whole course; nothing else keeps it."""
     return f"{base}/enter/{make_link(act, person, COURSE_LINK, once=False).text}"
 
 
@@ -124,11 +121,6 @@ def begin_session(act: AuditedTransaction, person: Person, frame: str = "", **ho
     people.add_session(act.db, secret.digest, person.id, time.time() + SESSION, frame)
     act._replace(by=person.id).note(people.ENTERED, person.id, **how)
     return secret
-
-
-def by_session(db: Connection, session: str) -> Person | None:
-    """Return whose a session is, if it holds."""
-    return people.of_session(db, digest_of(session))
 
 
 def make_token(
@@ -177,11 +169,7 @@ _LONGEST = 200  # characters of a name
 
 
 def check_name(text: str, noun: str = "name") -> str:
-    """Return a name, or ``noun`` it is, that somebody typed, as it is kept.
-
-    Raises:
-        UsageError: it is empty or very long.
-    """
+    """Return a name, or ``noun`` it is, as it is kept; UsageError: it is empty or very long."""
     name = one_line(" ".join(text.split()))
     if not 0 < len(name) <= _LONGEST:
         raise UsageError(f"{noun}: found {len(name)} characters, expected 1 to {_LONGEST}")

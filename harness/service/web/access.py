@@ -14,9 +14,8 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 
-from harness.service import records
 from harness.service.people import accounts
-from harness.service.records import RIGHTS, ROLES, STAFF, STUDENT, TEACHER
+from harness.service.records import COMMENT, RIGHTS, ROLES, STAFF, STUDENT, TEACHER, Member
 from harness.service.storage import people
 from harness.service.web import request_context
 from harness.service.web.request_context import RequestContext, RequestRefused
@@ -40,7 +39,7 @@ class Rule(NamedTuple):
 
     def allows(self, context: RequestContext) -> bool:
         """Whether a person with this role in the course or suite of the path may do it."""
-        member: records.Member | None = context.named.get("member")
+        member: Member | None = context.named.get("member")
         if self.roles and (member is None or member.role not in self.roles):
             return False
         if self.right and (member is None or not member.has(self.right)):
@@ -61,7 +60,7 @@ OWNERS = Rule("the owner of the suite", owns=True)
 COMMENT_REMOVERS = Rule(
     "the author of the comment, if still allowed to comment, and teachers of the course",
     STAFF,
-    right=records.COMMENT,
+    right=COMMENT,
     removes=True,
 )
 
@@ -124,14 +123,13 @@ class Guard:
             context = self.identify(db, RequestContext(service, request))
             request.state.by = context.by  # for the log, also if the request is refused
             if self.rule.signed_in and context.person is None:
-                why, page = "sign in first", f"{context.settings.base}/tokens"
-                if self.scope and "authorization" in request.headers:
-                    why = "this API token is unknown or has expired: make a new one on the page"
-                    why = f"{why} {page}"
-                elif self.scope:
-                    why = f"no API token was sent: make one on the page {page}"
-                wanted = {"www-authenticate": "Bearer"} if self.scope else {}  # RFC 9110, 15.5.2
-                raise RequestRefused(401, why, wanted)
+                if not self.scope:
+                    raise RequestRefused(401, "sign in first")
+                why = "no API token was sent: make one"
+                if "authorization" in request.headers:
+                    why = "this API token is unknown or has expired: make a new one"
+                why = f"{why} on the page {context.settings.base}/tokens"
+                raise RequestRefused(401, why, {"www-authenticate": "Bearer"})  # RFC 9110, 15.5.2
             if context.person:
                 rates = service.rates if context.token else service.page_rates
                 context.require_rate(rates, context.person.id, "requests")
@@ -157,9 +155,10 @@ class Guard:
             return replace(context, person=found[0], token=found[1]) if found else context
         cookies = context.request.cookies
         session = cookies.get(COOKIE) or cookies.get(FRAME_COOKIE, "")
-        person = accounts.by_session(db, session) if session else None
+        digest = accounts.digest_of(session)
+        person = people.of_session(db, digest) if session else None
         if person and COOKIE not in cookies:
-            context.request.state.frame = people.find_frame(db, accounts.digest_of(session))
+            context.request.state.frame = people.find_frame(db, digest)
         return replace(context, person=person, session=session) if person else context
 
     async def _with_form(self, context: RequestContext) -> RequestContext:

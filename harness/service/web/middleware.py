@@ -7,10 +7,9 @@ import re
 import secrets
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import IPv6Address, ip_address
-from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
@@ -95,12 +94,11 @@ _HEADERS = (
 class SecurityHeaders:
     """Add headers to every response; one that the response has itself stays."""
 
-    def __init__(self, app: ASGIApp, *, is_secure: bool, largest: int) -> None:
-        """``largest``: bytes of a file that is uploaded."""
-        tls = ((b"strict-transport-security", b"max-age=31536000"),) if is_secure else ()
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        tls = ((b"strict-transport-security", b"max-age=31536000"),) if settings.is_secure else ()
         self._app = app
         self._headers = (*_HEADERS, *tls)
-        self._most = largest + _FORMS
+        self._most = settings.largest + _FORMS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -219,7 +217,7 @@ _NOT_TAKEN = (409, 422)  # a form may be sent again after a change
 
 def add_handlers(app: FastAPI) -> None:
     """Let an application answer so."""
-    handlers: dict[type[Exception], Callable[[Request, Any], Response]] = {
+    app.exception_handlers |= {
         RequestRefused: _answer_refusal,
         HTTPException: _http,
         RequestValidationError: _unreadable,
@@ -232,8 +230,6 @@ def add_handlers(app: FastAPI) -> None:
         OSError: _system,
         Exception: _fault,
     }
-    for kind, handler in handlers.items():
-        app.add_exception_handler(kind, handler)
 
 
 def answer(

@@ -17,7 +17,7 @@ from harness.service import records
 from harness.service.courses import submissions
 from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
-from harness.service.records import ASSISTANT, ROLES, STAFF, STUDENT, TEACHER
+from harness.service.records import ASSISTANT, ROLES, STAFF, STUDENT
 from harness.service.settings import Settings
 from harness.service.storage import audit, courses, queue, uploads
 from harness.service.web.service import Rates, Service
@@ -243,9 +243,7 @@ def _run(db: Connection, context: RequestContext, name: str) -> _Found:
 _PARTS = {
     "course": _Part("course", _course),
     "assistant": _Part("assistant", _member("colleague", "person", ASSISTANT), "course"),
-    "staff": _Part(
-        "teacher or assistant", _member("colleague", "person", TEACHER, ASSISTANT), "course"
-    ),
+    "staff": _Part("teacher or assistant", _member("colleague", "person", *STAFF), "course"),
     "member": _Part("student", _member("student", "key", STUDENT), "course"),
     "former": _Part("student", _member("student", "key", records.FORMER), "course"),
     "assignment": _Part("assignment", _assignment, "course"),

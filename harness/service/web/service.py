@@ -150,10 +150,7 @@ class Service:
     """A service that is open: what all requests of a process share."""
 
     def __init__(self, settings: Settings, how: Callable[[Settings], Database] = Database) -> None:
-        """Open the store and the database, which is opened by ``how`` and raises as that.
-
-        Raises as :func:`oidc.check`, too.
-        """
+        """Open the store and, by ``how``, the database; raises as that and :func:`oidc.check`."""
         self.settings = settings
         self.database = how(settings)
         self.store = Store(settings.originals)

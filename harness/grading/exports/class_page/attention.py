@@ -79,8 +79,11 @@ _TESTS = 8  # tests with the same remark that are named
 _EVERYBODY = "What happens to everybody is rarely everybody's fault."
 
 
-def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
-    """Return what is to be looked at, a point each; ``notes``: of the sheets."""
+def section(overview: ClassOverview, notes: Sequence[str]) -> tuple[Markup, Markup]:
+    """Return the section, with a point for each thing to look at, and a link with their number.
+
+    ``notes``: of the sheets. There is no link if there are no points.
+    """
     result = overview.result
     withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
     refused = ((one, one.submission.refused) for one in result.graded if one.submission.refused)
@@ -88,31 +91,23 @@ def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     # They know the answers by heart.
     suspected = [(link_names(one), one.suspicion) for one in result.graded if one.suspicion]
     found = (
-        *_concerns(result),
+        *_concerns(overview),
         _listing("w", "withheld: it is nowhere written as a number", "mark", _lines(withheld)),
         _listing("w", "without a mark yet", "student", map(str, result.unmarked)),
         _listing("w", "given by a person instead of the computed one", "mark", overrides),
         _listing("w", "of the harness, which cost no marks", "error", _attempts(result, "fault")),
         _draw("suspicions", suspected) if suspected else NOTHING,
-        _audit_point(result),
+        _audit_point(overview),
         _listing("f", "refused, or without a file", "submission", _lines(refused)),
         _listing("w", "whose verdict changed between runs", "flaky test", _flaky(overview)),
         _listing("w", "nearly or just hit", "limit", _attempts(result, "near_limit")),
         _listing("x", "on tests to doubt", "remark", _doubts(overview)),
         _listing("w", "on sheets that were filled in", "note", notes),
     )
-    return [one for one in found if one]
-
-
-def section(remarks: Sequence[Markup], result: records.ClassResult) -> Markup:
-    """Return the section with what :func:`points` found."""
+    points = [one for one in found if one]
     calm = "All went as it should." if result.graded else "No submission was graded."
-    return _draw("section", remarks, calm)
-
-
-def status(count: int) -> Markup:
-    """Return how many points there are, as a link; nothing if there are none."""
-    return _draw("status", count) if count else NOTHING
+    status = _draw("status", len(points)) if points else NOTHING
+    return _draw("section", points, calm), status
 
 
 def _listing(kind: str, rest: str, noun: str, lines: Iterable[str]) -> Markup:
@@ -125,12 +120,11 @@ def _listing(kind: str, rest: str, noun: str, lines: Iterable[str]) -> Markup:
     return _draw("listing", kind, title, listed[:_LISTED], left)
 
 
-def _concerns(result: records.ClassResult) -> Iterator[Markup]:
-    graded = {one.submission.key: one for one in result.graded}
-    for one in findings.concerns(result):
+def _concerns(overview: ClassOverview) -> Iterator[Markup]:
+    for one in findings.concerns(overview.result):
         kind = "f" if one.kind in (findings.DEAD_ALIKE, findings.FOREIGN_OVERLAY) else "w"
         title = one.text[:1].upper() + one.text[1:]
-        about = [link_names(graded[key]) for key in one.keys[:_LISTED]]
+        about = [link_names(overview.graded[key]) for key in one.keys[:_LISTED]]
         rest = count_rest(len(one.keys) - _LISTED, " and {} more")
         hint = _EVERYBODY if one.kind in (findings.NO_POINTS, findings.FOREIGN_OVERLAY) else ""
         yield _draw("concern", kind, title, about, rest, hint)
@@ -184,11 +178,11 @@ def _doubts(overview: ClassOverview) -> Iterator[Markup]:
         yield _draw("doubt", remark.rstrip("."), tests, rest)
 
 
-def _audit_point(result: records.ClassResult) -> Markup:
+def _audit_point(overview: ClassOverview) -> Markup:
     """Return the point about who still answers wrongly: a case file for each cause."""
-    graded = {one.submission.key: one for one in result.graded}
+    result = overview.result
     wrong = [
-        (link_names(graded[one.submission]), answer, file, parse.quote(file))
+        (link_names(overview.graded[one.submission]), answer, file, parse.quote(file))
         for one in result.audits
         for answer in one.wrong
         for file in [f"{FOLDER}/{one.submission}/{answer.file}"]

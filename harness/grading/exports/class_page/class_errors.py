@@ -106,11 +106,6 @@ def section(overview: parts.ClassOverview) -> Markup | str:
     )
 
 
-def has_boards(overview: parts.ClassOverview) -> bool:
-    """Whether there may be boards on the page."""
-    return any(one.view.boards for listed in overview.summaries.values() for one in listed)
-
-
 def _describe(
     error: CommonError, overview: parts.ClassOverview, *, in_full: bool
 ) -> dict[str, object]:

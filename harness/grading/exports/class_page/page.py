@@ -168,9 +168,9 @@ def class_page(result: ClassResult, notes: Sequence[str], summaries: Summaries) 
     """Yield the page; ``notes``: what is to be said of the sheets that were filled in."""
     result = result.as_people_count()
     known = parts.ClassOverview(result, summaries)
-    points = attention.points(known, notes)
+    look_first, status = attention.section(known, notes)
     sections = (
-        ("look", "Look first", attention.section(points, result)),
+        ("look", "Look first", look_first),
         ("marks", "Marks", marks_section(result)),
         ("wrong", "What went wrong", class_errors.section(known)),
         ("subs", "Submissions", parts.section(known)),
@@ -196,8 +196,8 @@ def class_page(result: ClassResult, notes: Sequence[str], summaries: Summaries) 
         cases=cases,
     )
     frame = PageFrame(
-        status=attention.status(len(points)),
-        boards=class_errors.has_boards(known),
+        status=status,
+        boards=any(one.view.boards for listed in summaries.values() for one in listed),
         script=bool(result.graded),
         style=parts.CLASS,
     )

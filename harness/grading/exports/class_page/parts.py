@@ -39,10 +39,8 @@ def link_names(graded: Graded, place: str = "") -> Markup:
 
 def file_anchor(graded: Graded, kind: str, case: str) -> str:
     """Return the name of the place that is about a case file, in the evidence; "": none is."""
-    for number, attempt in enumerate(graded.attempts, 1):
-        if (attempt.kind, attempt.case) == (kind, case):
-            return f"f{number}"
-    return ""
+    files = enumerate(graded.attempts, 1)
+    return next((f"f{place}" for place, one in files if (one.kind, one.case) == (kind, case)), "")
 
 
 def test_anchor(graded: Graded, key: tuple[str, str, int], verdict: Verdict) -> str:
