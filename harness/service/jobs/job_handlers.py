@@ -184,8 +184,7 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     # The page tells when it came, with the zone.
     text = body_of(shown._replace(marks=unmarked, time=None))
     path = result_files.check_page(context.folder, upload.id)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    result_files.write_check_result(path, graded)
+    result_files.write_check_result(path, graded)  # it makes the folder
     file_system.write_whole(path, escape_controls(text))
 
 

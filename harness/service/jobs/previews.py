@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from harness import file_system
 from harness.errors import InvalidGradingStateError, UsageError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
@@ -14,7 +13,7 @@ from harness.grading.marks.regrading import MarkChange
 from harness.service import records
 from harness.service.courses import gradings, own_files, point_weights
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
-from harness.service.jobs import private_cases
+from harness.service.jobs import private_cases, result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
@@ -22,7 +21,6 @@ from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.text import at_most
-from harness.work import canonical_json
 
 
 class PreviewedChange(NamedTuple):
@@ -86,13 +84,11 @@ class Preview:
 
     def write(self, result: PreviewResult) -> None:
         """Write down what would change."""
-        file_system.write_whole(self._found, canonical_json.dumps(result))
+        result_files.save(self._found, result)
 
     def read(self) -> PreviewResult | None:
         """Return the changes, or None if they are not yet known."""
-        if not self._found.exists():
-            return None
-        return canonical_json.loads(PreviewResult, self._found.read_text())
+        return result_files.load(PreviewResult, self._found)
 
 
 def parts(

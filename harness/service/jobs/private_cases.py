@@ -9,7 +9,6 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import file_system
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
@@ -19,6 +18,7 @@ from harness.judging import in_process, strength
 from harness.reading import expectation
 from harness.records import CaseFile, FailureKind, FileResult
 from harness.service.courses import cases, own_files, point_weights
+from harness.service.jobs import result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import DONE, FAULT, MEASURE, CourseAssignment, Job
 from harness.service.settings import Settings
@@ -26,7 +26,6 @@ from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.specifications.record import Specification, reply_of
 from harness.text import one_line
-from harness.work import canonical_json
 from oracle.command_properties import PropertyTable
 from oracle.mistakes import Breakdown
 
@@ -152,9 +151,7 @@ def measure(context: AssignmentContext, job: Job) -> None:
             for one, case in zip(found.files, files, strict=True)
         )
         found = found._replace(files=tuple(told))
-    path = _place(context.folder, job.about)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    file_system.write_whole(path, canonical_json.dumps(found))
+    result_files.save(_place(context.folder, job.about), found)
 
 
 def _place(assignment_folder: Path, subject: str) -> Path:
@@ -163,8 +160,7 @@ def _place(assignment_folder: Path, subject: str) -> Path:
 
 def load_result(assignment_folder: Path, subject: str) -> CaughtMistakes | None:
     """Return the result of a job about ``subject``, or None before it has one."""
-    path = _place(assignment_folder, subject)
-    return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
+    return result_files.load(CaughtMistakes, _place(assignment_folder, subject))
 
 
 def load_measured(settings: Settings, assignment: CourseAssignment) -> MeasuredCases:
