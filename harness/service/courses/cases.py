@@ -97,11 +97,7 @@ def put(folder: Path, name: str, data: bytes, files: Mapping[str, bytes] = {}) -
 
 
 def require(folder: Path, name: str) -> Path:
-    """Return the path of a case file that was added.
-
-    Raises:
-        UsageError: no such case file has that name.
-    """
+    """Return the path of a case file that was added; raises UsageError if there is none."""
     found = {path.name: path for path in added(folder)}
     if name not in found:
         raise UsageError(f"nobody has added a private case file {name!r} here")

@@ -115,11 +115,7 @@ def change(
 
 
 def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
-    """Remove a suite with all its runs.
-
-    Raises:
-        InvalidGradingStateError: an engine is being run.
-    """
+    """Remove a suite with its runs; raises InvalidGradingStateError while an engine is run."""
     if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=records.LEASED):
         raise InvalidGradingStateError(
             "an engine of this suite is running; wait until it finishes"

@@ -58,11 +58,7 @@ def assignment_of(settings: Settings, assignment: CourseAssignment) -> Assignmen
 
 
 def list_private(settings: Settings, assignment: CourseAssignment) -> list[Path]:
-    """Return the private case files of the upload that holds, or [] for what ships.
-
-    Raises:
-        UsageError: it was uploaded, and removed.
-    """
+    """Return the private case files of an upload, or []; raises as :func:`assignment_of`."""
     return assignment_of(settings, assignment).private_cases() if assignment.source == OWN else []
 
 
@@ -324,11 +320,7 @@ def find_missing_programs(assignment: Assignment) -> list[needs.Tool]:
 
 
 def require_set_up(settings: Settings, assignment: CourseAssignment) -> None:
-    """Require that nothing is missing without which no submission can be checked.
-
-    Raises:
-        NotSetUpError: something is.
-    """
+    """Raise NotSetUpError if something is missing without which no submission can be checked."""
     if missing := list_missing(settings, assignment):
         raise NotSetUpError("; ".join(missing))
 

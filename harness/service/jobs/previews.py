@@ -217,13 +217,6 @@ def names(change: MarkChange) -> str:
 _TOLD = 5  # tests in one message
 
 
-class ExpectationWarnings(NamedTuple):
-    """Why a grading with private tests may be wrong."""
-
-    warnings: list[str]  # a sentence for each test that may be wrong
-    unchecked: str  # why nobody knows, or ""
-
-
 def find(
     settings: Settings,
     assignment: CourseAssignment,
@@ -321,13 +314,16 @@ def require_gradable(
 
 def list_doubts(
     database: Database, settings: Settings, assignment: CourseAssignment, preview: Preview
-) -> ExpectationWarnings:
-    """Return what may be wrong with private tests if the points of a preview are set."""
+) -> tuple[list[str], str]:
+    """Return a sentence for each private test that may be wrong if a preview's points are set.
+
+    Also why nobody knows, or "".
+    """
     if preview.grading or _is_public_only(database, assignment):
-        return ExpectationWarnings([], "")
+        return [], ""
     measured = private_cases.load_measured(settings, assignment)
-    unchecked = explain_unchecked(database, measured)
-    return ExpectationWarnings(find(settings, assignment, measured, preview.weights), unchecked)
+    found = find(settings, assignment, measured, preview.weights)
+    return found, explain_unchecked(database, measured)
 
 
 def require_settable(

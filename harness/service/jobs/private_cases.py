@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments import banked
-from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.errors import UsageError
 from harness.grading.records import PRIVATE
@@ -144,7 +143,7 @@ def measure(context: AssignmentContext, job: Job) -> None:
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
     files = cases.read(paths)
-    found = _measure_with(files, context.options.assignment, context)
+    found = _measure_with(files, context)
     if specification := context.options.assignment.specification:
         told = (
             one._replace(answers=list_wrong_tests(case, one.wrong, specification))
@@ -171,10 +170,9 @@ def load_measured(settings: Settings, assignment: CourseAssignment) -> MeasuredC
     return MeasuredCases(paths, about, load_result(made, about))
 
 
-def _measure_with(
-    files: Sequence[CaseFile], assignment: Assignment, context: AssignmentContext
-) -> CaughtMistakes:
+def _measure_with(files: Sequence[CaseFile], context: AssignmentContext) -> CaughtMistakes:
     """Return what case files catch: of the mistakes of what ships, or of the declared programs."""
+    assignment = context.options.assignment
     specification = assignment.specification
     if specification is None:  # nobody knows any mistake
         return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())

@@ -395,7 +395,7 @@ def preview(context: Context) -> Response:
     """Show each mark that would change."""
     settings, assigned = context.settings, context.assigned
     own = previews.Preview(context.folder, context.job.about)
-    doubts = previews.list_doubts(context.service.database, settings, assigned, own)
+    doubts, unchecked = previews.list_doubts(context.service.database, settings, assigned, own)
     # All parts, each with its tests that would be worth something else. Once it is set, "now" is
     # what was in force before.
     changed = []
@@ -411,8 +411,8 @@ def preview(context: Context) -> Response:
         context,
         "preview.html",
         still_left_out=previews.would_be_left_out(settings, assigned, own.weights),
-        doubts=doubts.warnings,
-        unchecked=doubts.unchecked,
+        doubts=doubts,
+        unchecked=unchecked,
         found=own.read(),
         changed=changed,
         fault=context.job.fault if context.job.state == records.FAULT else "",

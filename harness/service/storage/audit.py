@@ -55,11 +55,7 @@ class AuditLog:
         db.execute(AUDIT_END.insert(), {"one": 1, **self._seal_head(_NAME, Head())})
 
     def note(self, db: Connection, by: str, what: str, about: str = "", **details: object) -> None:
-        """Add a line, in the transaction of what it tells of.
-
-        Raises:
-            LedgerError: how long it is was changed by others.
-        """
+        """Add a line, in the transaction of what it tells of; raises as :meth:`cut`."""
         end = self._head(db, hold=True)
         told = json.dumps(details, sort_keys=True, ensure_ascii=False) if details else ""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

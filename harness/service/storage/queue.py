@@ -241,11 +241,6 @@ def ahead(db: Connection, job: records.Job) -> int:
     return count(db, JOB.c.state == records.WAITING, is_before)
 
 
-def counts(db: Connection) -> dict[str, int]:
-    """Return how many jobs there are in each state."""
-    return dict(tally(db, JOB.c.state))
-
-
 def census(db: Connection) -> dict[tuple[str, str], int]:
     """Return how many jobs there are of each kind in each state."""
     return {(kind, state): number for kind, state, number in tally(db, JOB.c.kind, JOB.c.state)}
