@@ -223,9 +223,7 @@ def _tell_kept(person: Person, member: Member, listed: ListedStudent) -> tuple[s
     """Say what a roster may not change of a person."""
     address, ids = _address_of(listed), dict(json.loads(member.ids))
     kept = [_ADDRESS] if address and address != person.email else []
-    kept += [
-        kind for kind, value in listed.student.ids if kind != _EMAIL and ids.get(kind) != value
-    ]
+    kept += [kind for kind, one in listed.student.ids if kind != _EMAIL and ids.get(kind) != one]
     if not kept:
         return ()
     return (

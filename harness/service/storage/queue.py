@@ -72,8 +72,7 @@ def is_due(db: Connection) -> bool:
 
 def take_back(db: Connection) -> None:
     """Requeue jobs that this process had and could not give back; it has none now."""
-    mine = {"owner": places.me(), "state": records.LEASED}
-    JOBS.change(db, {**_FREE, "state": records.WAITING, "until": 0.0}, **mine)
+    JOBS.change(db, {**_FREE, **_AGAIN}, owner=places.me(), state=records.LEASED)
 
 
 def lease(db: Connection) -> records.Job | None:
@@ -117,6 +116,7 @@ def _next(db: Connection) -> records.Job | None:
 
 
 _FREE: dict[str, Any] = {"token": "", "owner": ""}  # of a job that nobody has
+_AGAIN: dict[str, Any] = {"state": records.WAITING, "until": 0.0}  # of a job that is to be done
 
 
 def _mine(job: records.Job) -> dict[str, Any]:
@@ -166,8 +166,7 @@ def list_held(db: Connection) -> set[str]:
 
 def release(db: Connection, assignment: str) -> None:
     """Let the jobs of an assignment be done that were held."""
-    values = {"state": records.WAITING, "until": 0.0}
-    JOBS.change(db, values, assignment=assignment, state=records.HELD)
+    JOBS.change(db, _AGAIN, assignment=assignment, state=records.HELD)
 
 
 def record_error(db: Connection, job: records.Job, fault: str) -> None:
@@ -177,13 +176,12 @@ def record_error(db: Connection, job: records.Job, fault: str) -> None:
 
 def begin_anew(db: Connection, job: str) -> bool:
     """Let a job that is a fault be tried again."""
-    values: dict[str, Any] = {"state": records.WAITING, "deaths": 0, "fault": "", "until": 0.0}
-    return bool(JOBS.change(db, values, id=job, state=records.FAULT))
+    return bool(JOBS.change(db, {**_AGAIN, "deaths": 0, "fault": ""}, id=job, state=records.FAULT))
 
 
 def again(db: Connection, kind: str, about: str) -> None:
     """Let jobs that are done be done once more."""
-    values = {"state": records.WAITING, "made": places.now(db), "until": 0.0}
+    values = {**_AGAIN, "made": places.now(db)}
     JOBS.change(db, values, kind=kind, about=about, state=records.DONE)
 
 
@@ -193,8 +191,8 @@ def put_anew(db: Connection, job: records.Job) -> None:
     The worker that has it now loses it.
     """
     known = put(db, job)
-    values = {**_FREE, "state": records.WAITING, "deaths": 0, "fault": "", "until": 0.0}
-    JOBS.change(db, {**values, "made": places.now(db)}, id=known.id)
+    values = {**_FREE, **_AGAIN, "deaths": 0, "fault": "", "made": places.now(db)}
+    JOBS.change(db, values, id=known.id)
 
 
 def follow_up(db: Connection) -> None:
