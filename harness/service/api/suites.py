@@ -111,7 +111,7 @@ def take_cases(
     """Run the engines of a suite by the case files in an archive, in the place of former ones."""
     settings, how = context.settings, cases.EngineCommands(command, build)
     with cases.unpack(settings, path, name, how) as (place, own), context.acting() as act:
-        cases.take(act, settings, context.suite, place, own)
+        cases.take(act, context.suite, place, own)
         found = courses.SUITES.find(act.db, id=context.suite.id)
     assert found
     return _describe(context, found)
@@ -121,7 +121,7 @@ def take_cases(
 def remove(context: Context) -> None:
     """Remove a suite with all its runs."""
     with context.acting() as act:
-        engine_suites.remove(act, context.suite, context.settings)
+        engine_suites.remove(act, context.suite)
 
 
 def _describe(context: RequestContext, suite: Suite) -> SuiteShown:

@@ -203,9 +203,7 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def take(
-    act: AuditedTransaction, settings: Settings, suite: Suite, place: Path, assignment: Assignment
-) -> None:
+def take(act: AuditedTransaction, suite: Suite, place: Path, assignment: Assignment) -> None:
     """Run the engines of a suite by these case files from now on.
 
     ``place``, ``assignment``: as :func:`unpack` gave them.
@@ -216,7 +214,7 @@ def take(
     suite = courses.lock_suite(act.db, suite.id)
     if not suite.bench:
         made = engine_suites.make_bench(act, suite.title, own_files.OWN, assignment)
-        own_files.keep(settings, place, made)
+        own_files.keep(act.settings, place, made)
         courses.SUITES.change(act.db, {"bench": made.id}, id=suite.id)
         act.note("case files taken", suite.id)
         return
@@ -226,6 +224,6 @@ def take(
         raise UsageError(
             f"this suite runs engines by the case files of {bench.source}: make another suite"
         )
-    if own_files.is_different(settings, bench, place):
-        own_files.replace(act, settings, bench, place)
-        own_files.forget_editions(settings, bench)
+    if own_files.is_different(act.settings, bench, place):
+        own_files.replace(act, bench, place)
+        own_files.forget_editions(act.settings, bench)

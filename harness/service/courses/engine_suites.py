@@ -28,7 +28,6 @@ from harness.service import records
 from harness.service.courses import making, run_documents
 from harness.service.courses.submissions import StoredFile
 from harness.service.records import CourseAssignment, Job, Suite, SuiteRun, new_id
-from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.text import one_line
@@ -114,7 +113,7 @@ def change(
     return made
 
 
-def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
+def remove(act: AuditedTransaction, suite: Suite) -> None:
     """Remove a suite with its runs; raises InvalidGradingStateError while an engine is run."""
     if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=records.LEASED):
         raise InvalidGradingStateError(
@@ -123,11 +122,11 @@ def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
     courses.RUNS.remove(act.db, suite=suite.id)
     courses.SUITES.remove(act.db, id=suite.id)
     act.note("suite removed", suite.id, title=suite.title)
-    shutil.rmtree(settings.suite(suite.id), ignore_errors=True)
+    shutil.rmtree(act.settings.suite(suite.id), ignore_errors=True)
     if suite.bench:
         courses.forget_bench(act.db, suite.bench)
-        shutil.rmtree(settings.assignment_folder(suite.bench), ignore_errors=True)
-        settings.keys.joinpath(f"{suite.bench}.key").unlink(missing_ok=True)
+        shutil.rmtree(act.settings.assignment_folder(suite.bench), ignore_errors=True)
+        act.settings.keys.joinpath(f"{suite.bench}.key").unlink(missing_ok=True)
 
 
 def source(db: Connection, suite: Suite) -> str:

@@ -19,7 +19,6 @@ from harness.service.jobs import candidates, private_cases, result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.candidates import Candidate, DraftFindings
 from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job, new_id
-from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 
@@ -114,11 +113,7 @@ class DraftFolder:
 
 
 def begin(
-    act: AuditedTransaction,
-    settings: Settings,
-    assignment: CourseAssignment,
-    tests: int,
-    games: Sequence[bytes],
+    act: AuditedTransaction, assignment: CourseAssignment, tests: int, games: Sequence[bytes]
 ) -> str:
     """Let a worker find candidates for so many tests at most; return the id of the draft.
 
@@ -127,10 +122,10 @@ def begin(
     """
     if not 1 <= tests <= MOST_TESTS:
         raise UsageError(f"tests: found {tests}, expected a number from 1 to {MOST_TESTS}")
-    if why := why_not(own_files.assignment_of(settings, assignment)):
+    if why := why_not(own_files.assignment_of(act.settings, assignment)):
         raise UsageError(f"positions cannot be found: {why}")
     made = new_id()
-    DraftFolder(settings.assignment_folder(assignment.id), made).begin(tests, games)
+    DraftFolder(act.settings.assignment_folder(assignment.id), made).begin(tests, games)
     queue.put(act.db, Job("", DRAFT, assignment.id, made, person=act.by))
     act.note("positions wanted", assignment.id, draft=made, games=len(games))
     return made
@@ -259,7 +254,6 @@ def find_caught(findings: DraftFindings, places: Iterable[int]) -> int:
 
 def write(
     act: AuditedTransaction,
-    settings: Settings,
     course_assignment: CourseAssignment,
     findings: DraftFindings,
     new: KeptCaseFile,
@@ -273,19 +267,19 @@ def write(
     if not new.kept.chosen:
         raise UsageError("no position is left: there is nothing to write")
     courses.lock(act.db, course_assignment.id)  # two drafts may be written at once
-    files = cases.paths(settings, course_assignment)
+    files = cases.paths(act.settings, course_assignment)
     name = new.name or cases.find_free_name(files)
     if (called := cases.name_of(name)) in {path.name for path in files}:
         raise InvalidGradingStateError(
             f"there is a private case file {called} already; choose another name"
         )
-    assignment = own_files.assignment_of(settings, course_assignment)
+    assignment = own_files.assignment_of(act.settings, course_assignment)
     chosen = [findings.candidates[place] for place in new.kept.chosen]
     is_own = _is_own_game(assignment)
     write_text = candidates.write_conversations if is_own else candidates.write_scenes
     text, beside = write_text(assignment, chosen)
     case = private_cases.NewCase(name, text.encode(), beside)
-    private_cases.add(act, settings, course_assignment, case)
+    private_cases.add(act, course_assignment, case)
 
 
 class ShownCandidate(NamedTuple):

@@ -120,23 +120,21 @@ def would_be_left_out(
     return point_weights.still_left_out(weighed, then._replace(left_out=before))
 
 
-def ask(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, new: PointWeights
-) -> str:
+def ask(act: AuditedTransaction, assignment: CourseAssignment, new: PointWeights) -> str:
     """Let a worker find out which marks would change; return the id of the preview.
 
     Raises as :func:`point_weights.read`.
     """
-    own, made = own_files.assignment_of(settings, assignment), records.new_id()
-    asked = point_weights.read(own, parts(settings, assignment), new)
-    before = describe_in_force(settings, assignment)
-    Preview(settings.assignment_folder(assignment.id), made).begin(asked, before)
+    own, made = own_files.assignment_of(act.settings, assignment), records.new_id()
+    asked = point_weights.read(own, parts(act.settings, assignment), new)
+    before = describe_in_force(act.settings, assignment)
+    Preview(act.settings.assignment_folder(assignment.id), made).begin(asked, before)
     queue.put(act.db, Job("", records.PREVIEW, assignment.id, made, person=act.by))
     return made
 
 
 def put_in_force(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, preview: Preview
+    act: AuditedTransaction, assignment: CourseAssignment, preview: Preview
 ) -> Grading:
     """Set the points and weights of a preview, and no others, and grade with them.
 
@@ -153,14 +151,14 @@ def put_in_force(
     assignment = courses.lock(act.db, assignment.id) or assignment  # it may be set twice at once
     if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
-    if why := explain_stale(settings, assignment, preview):
+    if why := explain_stale(act.settings, assignment, preview):
         raise InvalidGradingStateError(why)
-    own = own_files.assignment_of(settings, assignment)
-    now = point_weights.read(own, parts(settings, assignment, PointWeights()), preview.weights)
+    own = own_files.assignment_of(act.settings, assignment)
+    now = point_weights.read(own, parts(act.settings, assignment, PointWeights()), preview.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, values, id=assignment.id)
     act.note("points set", assignment.id, **now._asdict())
-    own_files.require_set_up(settings, assignment)
+    own_files.require_set_up(act.settings, assignment)
     made = gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))
     preview.note_grading(made.id)
     return made
@@ -279,7 +277,7 @@ def require_none(
     measured = private_cases.load_measured(settings, assignment)
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
-            private_cases.let_measure(act, settings, assignment, (records.DONE,))
+            private_cases.let_measure(act, assignment, (records.DONE,))
         raise InvalidGradingStateError(f"{why}, or {how}")
     if found := find(settings, assignment, measured, then):
         told = " ".join(at_most(found, _TOLD, "And {} more."))

@@ -75,9 +75,7 @@ class NewCase(NamedTuple):
     files: Mapping[str, bytes] = {}  # files that its commands name
 
 
-def add(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, new: NewCase
-) -> None:
+def add(act: AuditedTransaction, assignment: CourseAssignment, new: NewCase) -> None:
     """Add a private case file, and let a worker measure them all.
 
     Raises:
@@ -85,29 +83,27 @@ def add(
             with that name.
     """
     courses.lock(act.db, assignment.id)
-    own = own_files.list_private(settings, assignment)
+    own = own_files.list_private(act.settings, assignment)
     if (name := cases.name_of(new.name)) in {path.name for path in own}:
         raise UsageError(
             f"{name} is in the upload of the assignment: choose another name, or change it with a"
             " newer upload"
         )
-    cases.put(settings.private_folder(assignment.id), *new)
+    cases.put(act.settings.private_folder(assignment.id), *new)
     act.note("private case file added", assignment.id, name=name)
-    let_measure(act, settings, assignment)
+    let_measure(act, assignment)
 
 
-def remove(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, name: str
-) -> None:
+def remove(act: AuditedTransaction, assignment: CourseAssignment, name: str) -> None:
     """Remove a private case file that was added, and let a worker measure the others.
 
     Raises:
         UsageError: no such case file has that name.
     """
     courses.lock(act.db, assignment.id)
-    cases.require(settings.private_folder(assignment.id), name).unlink()
+    cases.require(act.settings.private_folder(assignment.id), name).unlink()
     act.note("private case file removed", assignment.id, name=name)
-    let_measure(act, settings, assignment)
+    let_measure(act, assignment)
 
 
 def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
@@ -120,17 +116,14 @@ def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
 
 
 def let_measure(
-    act: AuditedTransaction,
-    settings: Settings,
-    assignment: CourseAssignment,
-    over: Collection[str] = (DONE, FAULT),
+    act: AuditedTransaction, assignment: CourseAssignment, over: Collection[str] = (DONE, FAULT)
 ) -> None:
     """Let a worker measure the case files, unless their result is known.
 
     A job about them may be over without one: other files were in their place then, or it failed.
     ``over``: the states in which it is done again.
     """
-    found = load_measured(settings, assignment)
+    found = load_measured(act.settings, assignment)
     if found.paths and found.caught is None:
         options = Job("", MEASURE, assignment.id, found.about, person=act.by)
         if queue.put(act.db, options).state in over:

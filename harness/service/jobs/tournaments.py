@@ -60,7 +60,6 @@ def can_play(assignment: Assignment) -> bool:
 
 def begin(
     act: AuditedTransaction,
-    settings: Settings,
     assignment: CourseAssignment,
     grading: Grading,
     choice: tuple[str, str],
@@ -74,7 +73,7 @@ def begin(
         InvalidGradingStateError: marks are not released, or a later grading has marks.
     """
     points, format_ = choice
-    tournament.rules_of(own_files.assignment_of(settings, assignment))
+    tournament.rules_of(own_files.assignment_of(act.settings, assignment))
     gradings.begin_tournament(act, grading)
     if format_ not in FORMATS:
         known = " or ".join(FORMATS)
@@ -86,7 +85,7 @@ def begin(
     if not 0 <= worth <= 1000:
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
     options = tournament.TournamentOptions(format_, points=worth)
-    result_files.save(folder_in(settings, grading) / _OPTIONS, options)
+    result_files.save(folder_in(act.settings, grading) / _OPTIONS, options)
 
 
 def load_choice(folder: Path) -> tournament.TournamentOptions:

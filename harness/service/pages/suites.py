@@ -80,7 +80,7 @@ def remove(context: Context) -> Response:
     if not forms.is_sure(context):
         raise UsageError("nothing was removed: tick that you are sure")
     with context.acting() as act:
-        engine_suites.remove(act, context.suite, context.settings)
+        engine_suites.remove(act, context.suite)
     return RedirectResponse("/suites", 303)
 
 
@@ -112,7 +112,7 @@ def take_cases(context: Context) -> Response:
         cases.unpack(settings, found.path, found.name, how) as (place, own),
         context.acting() as act,
     ):
-        cases.take(act, settings, context.suite, place, own)
+        cases.take(act, context.suite, place, own)
     return RedirectResponse(context.suite_page, 303)
 
 

@@ -17,6 +17,7 @@ from harness.errors import LedgerError
 from harness.grading.ledger.chains import START, Digest, Head, Seal
 from harness.service.local_times import describe_date
 from harness.service.records import AuditEntry
+from harness.service.settings import Settings
 from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END, count, largest
 
@@ -28,11 +29,12 @@ _LINES = select(*(AUDIT.c[name] for name in AuditEntry._fields))
 
 
 class AuditedTransaction(NamedTuple):
-    """A transaction in which somebody does something, which is noted in it."""
+    """A transaction in which somebody does something in a service, which is noted in it."""
 
     db: Connection
     log: "AuditLog"
     by: str  # a person's id; empty: the service itself
+    settings: Settings
 
     def note(self, what: str, about: str, **details: object) -> None:
         """Note what was done, and to what."""

@@ -106,7 +106,7 @@ class Database:
     def acting(self, by: str = "") -> Iterator[AuditedTransaction]:
         """Give a transaction in which a person does something, by the id; "": the service."""
         with self.changing() as db:
-            yield AuditedTransaction(db, self.log, by)
+            yield AuditedTransaction(db, self.log, by, self._settings)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
