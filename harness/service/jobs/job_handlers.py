@@ -385,12 +385,12 @@ def run_engine(context: AssignmentContext, job: records.Job) -> None:
     graded = marker.mark_submission(plan.submissions[0], plan.attempts)
     if (run := _find_run(context, job)) is None:
         return
-    folder, trouble, posted = context.settings.suite(run.suite), _trouble(graded), None
+    trouble, posted = _trouble(graded), None
     if not trouble:
         posted = engine_suites.PostedRun.read(_document(context, graded), run.revision)
     with context.database.acting() as act:
         if posted:
-            engine_suites.conclude(act, run, posted, folder)
+            engine_suites.conclude(act, run, posted)
         else:
             told = escape_controls(trouble)[:_LONGEST]
             courses.RUNS.change(act.db, {"trouble": told}, id=run.id)

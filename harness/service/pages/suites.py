@@ -87,18 +87,18 @@ def remove(context: Context) -> Response:
 @ROUTES.form(f"{_ONE}/runs", OWNERS, show)
 def post(context: Context) -> Response:
     """Take a document of ``run --json``, or an engine to be run here."""
-    service, suite, folder = context.service, context.suite, context.suite_folder
+    service, suite = context.service, context.suite
     revision = context.field("revision")
     with forms.receive_files(context) as found:
         if run_documents.is_document(found.path):
             posted = engine_suites.PostedRun.read(run_documents.load(found.path), revision)
             with context.acting() as act:
-                made = engine_suites.post(act, suite, posted, folder)
+                made = engine_suites.post(act, suite, posted)
         else:
             most, wanted = service.settings.largest, run_documents.WANTED
             kept = submissions.keep(service.store, found.path, found.name, most, wanted)
             with context.acting() as act:
-                made = engine_suites.post_engine(act, suite, kept, revision, folder)
+                made = engine_suites.post_engine(act, suite, kept, revision)
     return RedirectResponse(f"{context.suite_page}/runs/{made.id}", 303)
 
 
@@ -185,5 +185,5 @@ def remove_run(context: Context) -> Response:
         page = f"{context.suite_page}/runs/{context.run.id}"
         return forms.ask_again(context, "remove run", page, name)
     with context.acting() as act:
-        engine_suites.remove_run(act, context.run, context.suite_folder)
+        engine_suites.remove_run(act, context.run)
     return RedirectResponse(f"/suites/{context.run.suite}", 303)
