@@ -184,8 +184,9 @@ def wait_until_settled(service: Service) -> float:
 def jobs(service: Service, least: int) -> Report:
     """See that each upload was checked, and nothing failed."""
     with service.database.reading() as db:
-        states = queue.counts(db)
-        faults = {one.fault for one in queue.JOBS.all(db) if one.state != DONE}
+        found = queue.JOBS.all(db)
+        states = Counter(one.state for one in found)
+        faults = {one.fault for one in found if one.state != DONE}
         count = len(uploads.UPLOADS.all(db))
     holds = set(states) == {DONE} and states[DONE] >= count >= least
     return Report(holds, f"{count} uploads, jobs: {states} {' '.join(sorted(faults))}".rstrip())

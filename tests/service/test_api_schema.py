@@ -16,7 +16,7 @@ from harness.grading.records import Marks, PartMark
 from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
-from harness.service.jobs.candidates import CandidateQuery, SceneMaker
+from harness.service.jobs.candidates import CandidateQuery, find_scenes
 from harness.service.jobs.drafts import DraftFolder, KeptCandidates
 from harness.service.jobs.previews import Preview, PreviewResult
 from harness.service.jobs.result_files import folder_of
@@ -270,9 +270,7 @@ def _fill(service, ids):
     draft = DraftFolder(made, ids["draft"])
     draft.begin(4, [])
     gosensei = assignments.find("gosensei")
-    draft.keep(
-        SceneMaker().find(CandidateQuery(gosensei, gosensei.specification, (), 4, (), (), ""))
-    )
+    draft.keep(find_scenes(CandidateQuery(gosensei, gosensei.specification, (), 4, (), (), "")))
     draft.choose(KeptCandidates((0, 1), (2,)))
 
 

@@ -45,7 +45,7 @@ class World:
         def act_too():
             try:
                 with self.service.database.acting(self.by) as act:
-                    action(act, self.service.settings, *before)
+                    action(act, *before)
             except Exception as error:  # noqa: BLE001 - it is raised below
                 errors.append(error)
 
@@ -57,24 +57,24 @@ class World:
             raise errors[0]
 
 
-def override(act, _settings, one, _grading):
+def override(act, one, _grading):
     given.decide(act, one, "ada", Decision("1", "because"))
 
 
-def end(act, _settings, one, _grading):
+def end(act, one, _grading):
     given.end_override(act, one, "ada")
 
 
-def extend(act, _settings, one, _grading):
+def extend(act, one, _grading):
     deadlines.extend(act, one, "ada", at(9))
 
 
-def add_case(act, settings, one, _grading):
-    private_cases.add(act, settings, one, CASE._replace(name="new.gtp"))
+def add_case(act, one, _grading):
+    private_cases.add(act, one, CASE._replace(name="new.gtp"))
 
 
-def remove_case(act, settings, one, _grading):
-    private_cases.remove(act, settings, one, CASE.name)
+def remove_case(act, one, _grading):
+    private_cases.remove(act, one, CASE.name)
 
 
 # What was done, with what somebody else begins who changes the assignment, or submits.
@@ -91,9 +91,9 @@ def test_nobody_waits_for_somebody_who_waits_for_them(service, counting):
     world = World(service)
     with service.database.acting(world.by) as act:
         one, last = world.find(act.db)
-        override(act, service.settings, one, last)
+        override(act, one, last)
         for case in (CASE, CASE._replace(name="other.gtp")):
-            private_cases.add(act, service.settings, one, case)
+            private_cases.add(act, one, case)
     for action, hold in CROSSING:
         with world.meanwhile(action) as (act, other):
             hold(act.db, world.find(act.db)[0].id)
@@ -106,7 +106,7 @@ def test_two_who_do_the_same_at_once_do_it_one_after_the_other(service, counting
     world = World(service)
     for action in (override, extend):
         with world.meanwhile(action) as (act, other):
-            action(act, service.settings, *world.find(act.db))
+            action(act, *world.find(act.db))
             other.start()
             other.join(0.3)
 
@@ -117,7 +117,7 @@ def test_marks_are_not_released_while_others_are_made(service, counting):
     submit(service, world.course, "return 7")
     grade(service, world.course)
 
-    def release(act, _settings, _one, shown):
+    def release(act, _one, shown):
         gradings.release(act, shown, is_early=True, leaves_changes=True)
 
     with (

@@ -13,7 +13,7 @@ from harness.service.jobs import job_handlers
 from harness.service.operations import administration
 from harness.service.people import accounts
 from harness.service.records import RUN
-from harness.service.storage import courses, pruning, queue
+from harness.service.storage import courses, queue, uploads
 from tests.harness import small_class
 from tests.service.serving import BASE, KINDS, open_service, settings_of, work
 from tests.service.test_api_submissions import Through
@@ -163,8 +163,8 @@ def test_the_bytes_of_an_engine_are_known_to_whoever_tidies_up(service, ann, sui
     run = post(ann, suite, RIGHT)
     with service.database.reading() as db:
         (bench,) = courses.ASSIGNMENTS.all(db)
-        assert pruning.originals(db) == {run["sha256"]: {bench.id}}
-        assert pruning.last_events(db)[bench.id] > bench.made - 1
+        assert uploads.originals(db) == {run["sha256"]: {bench.id}}
+        assert uploads.last_events(db)[bench.id] > bench.made - 1
 
 
 @pytest.mark.processes

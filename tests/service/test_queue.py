@@ -326,7 +326,7 @@ def test_who_looks_is_told_whether_there_is_something_to_do(database, assignment
     put(database, assignment)
     with database.reading() as db:
         assert queue.is_due(db)
-        assert queue.counts(db) == {WAITING: 1}
+        assert queue.census(db) == {(CHECK, WAITING): 1}
 
 
 # --- a property --------------------------------------------------------------------------------

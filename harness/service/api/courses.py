@@ -323,11 +323,11 @@ def make(
     sent = ("own assignment", name, data_folder.digest(path), *map(str, wanted))
     with own_files.unpack(settings, path, name) as (place, own), context.acting() as act:
         made = requests.make_once(
-            act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id
+            act, key, sent, lambda: own_files.make(act, wanted, place, own).id
         )
         kept = courses.ASSIGNMENTS.find(act.db, id=made)
         found = requests.require_kept(kept, "assignment")
-        private_cases.let_measure(act, settings, found)
+        private_cases.let_measure(act, found)
     return describe_assignment(found)
 
 
@@ -344,10 +344,10 @@ def replace(context: Context, path: Archive, name: Name, key: Key = "") -> Sourc
     sent = ("source", assigned.id, name, data_folder.digest(path))
     with own_files.unpack(settings, path, name) as (place, _), context.acting() as act:
         made = requests.make_once(
-            act, key, sent, lambda: own_files.replace(act, settings, assigned, place).id
+            act, key, sent, lambda: own_files.replace(act, assigned, place).id
         )
         found = require_found(courses.ASSIGNMENTS.find(act.db, id=made), _REMOVED)
-        private_cases.let_measure(act, settings, found)
+        private_cases.let_measure(act, found)
     return _source(context, found)
 
 
@@ -373,12 +373,12 @@ def overlay(context: Context) -> OverlayShown:
 @OWN_ROUTES.at("PUT", f"{_OWN_ONE}/overlay", TEACHERS)
 def take_overlay(context: Context, path: Archive, name: Name, key: Key = "") -> OverlayShown:
     """Let the folder in an archive be the course folder, in the place of the one before."""
-    settings, assigned = context.settings, context.assigned
+    assigned = context.assigned
     sent = ("overlay", assigned.id, name, data_folder.digest(path))
     with context.acting() as act:
 
         def take() -> str:
-            own_files.take_overlay(act, settings, assigned, path, name)
+            own_files.take_overlay(act, assigned, path, name)
             return assigned.id
 
         if not courses.hold(act.db, assigned.id):

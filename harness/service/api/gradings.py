@@ -180,7 +180,7 @@ def take_gradebook(
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
     own = gradebooks.GradebookWanted(context.part("name"), columns, data=data)
     with context.acting() as act:
-        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
+        gradebooks.take(act, context.assigned, context.grading, own)
     return list_gradebooks(context)
 
 
@@ -273,9 +273,9 @@ def show_tournament(context: Context) -> TournamentShown:
 @TOURNAMENT_ROUTES.at("POST", _TOURNAMENT, TEACHERS, name="begin")
 def begin_tournament(context: Context, body: Json[TournamentWanted]) -> TournamentShown:
     """Let the submissions play each other, once their marks are released."""
-    settings, assigned, choice = context.settings, context.assigned, (body.points, body.format)
     with context.acting() as act:
-        tournaments.begin(act, settings, assigned, context.grading, choice)
+        choice = body.points, body.format
+        tournaments.begin(act, context.assigned, context.grading, choice)
     return show_tournament(context)
 
 

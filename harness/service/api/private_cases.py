@@ -85,7 +85,7 @@ def put_case(
         raise RequestRefused(422, f"found the name {name!r}, expected one such as {fitting}")
     with context.acting() as act:
         new = private_cases.NewCase(name, data)
-        private_cases.add(act, context.settings, context.assigned, new)
+        private_cases.add(act, context.assigned, new)
     return list_cases(context)
 
 
@@ -94,7 +94,7 @@ def remove_case(context: Context) -> None:
     """Remove a private case file."""
     name = _path(context).name
     with context.acting() as act:
-        private_cases.remove(act, context.settings, context.assigned, name)
+        private_cases.remove(act, context.assigned, name)
 
 
 def _path(context: RequestContext) -> Path:
@@ -206,7 +206,7 @@ def begin(
     sent = ("draft", assigned.id, str(tests), hashlib.sha256(data).hexdigest())
     with context.acting() as act:
         made = requests.make_once(
-            act, key, sent, lambda: drafts.begin(act, context.settings, assigned, tests, games)
+            act, key, sent, lambda: drafts.begin(act, assigned, tests, games)
         )
         (job,) = queue.of(act.db, made)
     return _describe_draft(context, job)
@@ -251,7 +251,7 @@ def write(context: Context, body: requests.Json[CaseFileWanted]) -> PrivateCases
     own = _folder(context, context.job)
     found, new = own.require_findings(), drafts.KeptCaseFile(body.name, own.load_choice())
     with context.acting() as act:
-        drafts.write(act, context.settings, context.assigned, found, new)
+        drafts.write(act, context.assigned, found, new)
     return list_cases(context)
 
 
@@ -378,7 +378,7 @@ def ask(context: Context, body: requests.Json[PointsWanted]) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
     told = point_weights.PointWeights(body.points, body.weights)
     with context.acting() as act:
-        made = previews.ask(act, context.settings, context.assigned, told)
+        made = previews.ask(act, context.assigned, told)
         (job,) = queue.of(act.db, made)
     return _preview(context, job)
 
@@ -401,7 +401,7 @@ def put_in_force(
     how = "" if all_the_same else "send all_the_same"
     previews.require_settable(service.database, service.settings, context.assigned, own, how)
     with context.acting() as act:
-        made = previews.put_in_force(act, context.settings, context.assigned, own)
+        made = previews.put_in_force(act, context.assigned, own)
         doubts = previews.find_now(context.settings, context.assigned)
         return gradings.describe_grading(act.db, made, doubts)
 

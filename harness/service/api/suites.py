@@ -111,7 +111,7 @@ def take_cases(
     """Run the engines of a suite by the case files in an archive, in the place of former ones."""
     settings, how = context.settings, cases.EngineCommands(command, build)
     with cases.unpack(settings, path, name, how) as (place, own), context.acting() as act:
-        cases.take(act, settings, context.suite, place, own)
+        cases.take(act, context.suite, place, own)
         found = courses.SUITES.find(act.db, id=context.suite.id)
     assert found
     return _describe(context, found)
@@ -121,7 +121,7 @@ def take_cases(
 def remove(context: Context) -> None:
     """Remove a suite with all its runs."""
     with context.acting() as act:
-        engine_suites.remove(act, context.suite, context.settings)
+        engine_suites.remove(act, context.suite)
 
 
 def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
@@ -225,7 +225,7 @@ def post(
     An engine is an archive as the assignment of the suite wants it, as plain bytes. What came is
     told by its content, whatever its type is said to be.
     """
-    suite, service, folder = context.suite, context.service, context.suite_folder
+    suite, service = context.suite, context.service
     sent: tuple[str, ...]
     if run_documents.is_document(path):
         if path.stat().st_size > run_documents.LARGEST:
@@ -234,14 +234,12 @@ def post(
         data = run_documents.load(path)
         posted = engine_suites.PostedRun.read(data, revision)
         sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
-        make = partial(engine_suites.post, suite=suite, posted_run=posted, folder=folder)
+        make = partial(engine_suites.post, suite=suite, posted_run=posted)
     else:
         most, wanted = service.settings.largest, run_documents.WANTED
         kept = submissions.keep(service.store, path, name, most, wanted)
         sent = (suite.id, kept.name, kept.sha256, revision)
-        make = partial(
-            engine_suites.post_engine, suite=suite, archive=kept, revision=revision, folder=folder
-        )
+        make = partial(engine_suites.post_engine, suite=suite, archive=kept, revision=revision)
     with context.acting() as act:
         made = requests.make_once(act, key, sent, lambda: make(act).id)
         found = requests.require_kept(courses.RUNS.find(act.db, id=made), "run")
@@ -294,7 +292,7 @@ def comparison(
 def remove_run(context: Context) -> None:
     """Remove a run; the others keep their numbers."""
     with context.acting() as act:
-        engine_suites.remove_run(act, context.run, context.suite_folder)
+        engine_suites.remove_run(act, context.run)
 
 
 def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str, Any]:

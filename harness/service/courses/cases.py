@@ -97,11 +97,7 @@ def put(folder: Path, name: str, data: bytes, files: Mapping[str, bytes] = {}) -
 
 
 def require(folder: Path, name: str) -> Path:
-    """Return the path of a case file that was added.
-
-    Raises:
-        UsageError: no such case file has that name.
-    """
+    """Return the path of a case file that was added; raises UsageError if there is none."""
     found = {path.name: path for path in added(folder)}
     if name not in found:
         raise UsageError(f"nobody has added a private case file {name!r} here")
@@ -207,9 +203,7 @@ def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def take(
-    act: AuditedTransaction, settings: Settings, suite: Suite, place: Path, assignment: Assignment
-) -> None:
+def take(act: AuditedTransaction, suite: Suite, place: Path, assignment: Assignment) -> None:
     """Run the engines of a suite by these case files from now on.
 
     ``place``, ``assignment``: as :func:`unpack` gave them.
@@ -220,7 +214,7 @@ def take(
     suite = courses.lock_suite(act.db, suite.id)
     if not suite.bench:
         made = engine_suites.make_bench(act, suite.title, own_files.OWN, assignment)
-        own_files.keep(settings, place, made)
+        own_files.keep(act.settings, place, made)
         courses.SUITES.change(act.db, {"bench": made.id}, id=suite.id)
         act.note("case files taken", suite.id)
         return
@@ -230,6 +224,6 @@ def take(
         raise UsageError(
             f"this suite runs engines by the case files of {bench.source}: make another suite"
         )
-    if own_files.is_different(settings, bench, place):
-        own_files.replace(act, settings, bench, place)
-        own_files.forget_editions(settings, bench)
+    if own_files.is_different(act.settings, bench, place):
+        own_files.replace(act, bench, place)
+        own_files.forget_editions(act.settings, bench)

@@ -146,7 +146,7 @@ def change(
     proposal: CourseAssignment,
     change_digest: str | None = None,
     form_digest: str | None = None,
-) -> CourseAssignment:
+) -> None:
     """Change an assignment.
 
     ``change_digest``: the digest of the change that somebody saw and wants; None: whatever it is.
@@ -171,7 +171,6 @@ def change(
         more = {"effects": effects} if effects else {}
         more |= {"extensions ended": planned.ended} if planned.ended else {}
         act.note("assignment changed", assignment.id, changed=lines, **more)
-    return planned.made
 
 
 def rename_course(

@@ -28,7 +28,6 @@ from harness.service import records
 from harness.service.courses import making, run_documents
 from harness.service.courses.submissions import StoredFile
 from harness.service.records import CourseAssignment, Job, Suite, SuiteRun, new_id
-from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.text import one_line
@@ -114,12 +113,8 @@ def change(
     return made
 
 
-def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
-    """Remove a suite with all its runs.
-
-    Raises:
-        InvalidGradingStateError: an engine is being run.
-    """
+def remove(act: AuditedTransaction, suite: Suite) -> None:
+    """Remove a suite with its runs; raises InvalidGradingStateError while an engine is run."""
     if suite.bench and queue.JOBS.all(act.db, assignment=suite.bench, state=records.LEASED):
         raise InvalidGradingStateError(
             "an engine of this suite is running; wait until it finishes"
@@ -127,11 +122,11 @@ def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
     courses.RUNS.remove(act.db, suite=suite.id)
     courses.SUITES.remove(act.db, id=suite.id)
     act.note("suite removed", suite.id, title=suite.title)
-    shutil.rmtree(settings.suite(suite.id), ignore_errors=True)
+    shutil.rmtree(act.settings.suite(suite.id), ignore_errors=True)
     if suite.bench:
         courses.forget_bench(act.db, suite.bench)
-        shutil.rmtree(settings.assignment_folder(suite.bench), ignore_errors=True)
-        settings.keys.joinpath(f"{suite.bench}.key").unlink(missing_ok=True)
+        shutil.rmtree(act.settings.assignment_folder(suite.bench), ignore_errors=True)
+        act.settings.keys.joinpath(f"{suite.bench}.key").unlink(missing_ok=True)
 
 
 def source(db: Connection, suite: Suite) -> str:
@@ -151,19 +146,18 @@ def badge_path(suite: Suite) -> str:
 # --- runs --------------------------------------------------------------------------------------
 
 
-def post(act: AuditedTransaction, suite: Suite, posted_run: PostedRun, folder: Path) -> SuiteRun:
+def post(act: AuditedTransaction, suite: Suite, posted_run: PostedRun) -> SuiteRun:
     """Keep a run that was posted; the oldest go if there are too many.
 
     Raises:
         UsageError: the owner has no room left.
     """
     _check_room(act, suite, len(posted_run.data))
-    made = _write(folder, _new(act, suite, posted_run.revision), posted_run)
-    return _add(act, made, folder)
+    return _add(act, _write(act, _new(act, suite, posted_run.revision), posted_run))
 
 
 def post_engine(
-    act: AuditedTransaction, suite: Suite, archive: StoredFile, revision: str, folder: Path
+    act: AuditedTransaction, suite: Suite, archive: StoredFile, revision: str
 ) -> SuiteRun:
     """Let a worker run an engine whose bytes are kept.
 
@@ -183,7 +177,7 @@ def post_engine(
         raise UsageError(f"{len(jobs)} engines of yours wait already: come back later")
     made = _new(act, suite, revision)
     name = one_line(archive.name, _ENGINE) or "archive"
-    made = _add(act, made._replace(name=name, sha256=archive.sha256), folder)
+    made = _add(act, made._replace(name=name, sha256=archive.sha256))
     job = Job("", records.RUN, suite.bench, made.id, suite.person, person=suite.person)
     queue.put(act.db, job)
     return made
@@ -202,18 +196,18 @@ def _new(act: AuditedTransaction, suite: Suite, revision: str) -> SuiteRun:
     return SuiteRun(new_id(), suite.id, number, act.by, time.time(), revision)
 
 
-def _add(act: AuditedTransaction, run: SuiteRun, folder: Path) -> SuiteRun:
+def _add(act: AuditedTransaction, run: SuiteRun) -> SuiteRun:
     """Write a run down; the oldest go if there are too many."""
     courses.RUNS.add(act.db, run)
     act.note("run posted", run.id, suite=run.suite, number=run.number)
     for old in courses.older(act.db, run.suite, KEPT):
-        _forget(act, old, folder)
+        _forget(act, old)
     return run
 
 
-def conclude(act: AuditedTransaction, run: SuiteRun, posted_run: PostedRun, folder: Path) -> None:
+def conclude(act: AuditedTransaction, run: SuiteRun, posted_run: PostedRun) -> None:
     """Keep what a worker found of an engine."""
-    made = _write(folder, run, posted_run)
+    made = _write(act, run, posted_run)
     courses.RUNS.change(act.db, made._asdict(), id=run.id)
 
 
@@ -227,11 +221,11 @@ def state_of(db: Connection, run: SuiteRun) -> State:
     return "running" if records.LEASED in states else "waiting"
 
 
-def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
+def _write(act: AuditedTransaction, run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
     """Write a document, and the run as a history keeps it; return the run with its counts."""
     found = posted_run.document
     kept = run_documents.make_kept(found, run.number, run.revision)
-    place = document(folder, run.id)
+    place = document(act.settings.suite(run.suite), run.id)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     place.write_bytes(posted_run.data)
     place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
@@ -248,16 +242,16 @@ def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
     )
 
 
-def remove_run(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
+def remove_run(act: AuditedTransaction, run: SuiteRun) -> None:
     """Remove a run; the others keep their numbers."""
     act.note("run removed", run.id, suite=run.suite, number=run.number)
-    _forget(act, run, folder)
+    _forget(act, run)
 
 
-def _forget(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
+def _forget(act: AuditedTransaction, run: SuiteRun) -> None:
     queue.withdraw(act.db, run.id)
     courses.RUNS.remove(act.db, id=run.id)
-    place = document(folder, run.id)
+    place = document(act.settings.suite(run.suite), run.id)
     for path in (place, place.with_suffix(".kept")):
         path.unlink(missing_ok=True)
 

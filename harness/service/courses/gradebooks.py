@@ -153,7 +153,6 @@ def filled(folder: Path, platform: str) -> Path | None:
 
 def take(
     act: AuditedTransaction,
-    settings: Settings,
     assignment: CourseAssignment,
     grading: Grading,
     request: GradebookWanted,
@@ -178,12 +177,12 @@ def take(
                 f"columns: found {request.columns!r}, expected three names with commas between"
                 " them"
             )
-    made = settings.assignment_folder(assignment.id)
+    made = act.settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
     path = folder / FILES[request.platform]
     try:
-        roster = _roster(settings, assignment.course, request.platform)
+        roster = _roster(act.settings, assignment.course, request.platform)
         is_sent = bool(request.name or request.data)
         if not is_sent and not roster.exists():
             raise UsageError(

@@ -58,11 +58,7 @@ def assignment_of(settings: Settings, assignment: CourseAssignment) -> Assignmen
 
 
 def list_private(settings: Settings, assignment: CourseAssignment) -> list[Path]:
-    """Return the private case files of the upload that holds, or [] for what ships.
-
-    Raises:
-        UsageError: it was uploaded, and removed.
-    """
+    """Return the private case files of an upload, or []; raises as :func:`assignment_of`."""
     return assignment_of(settings, assignment).private_cases() if assignment.source == OWN else []
 
 
@@ -118,7 +114,6 @@ def unpack(
 
 def make(
     act: AuditedTransaction,
-    settings: Settings,
     course_assignment: CourseAssignment,
     place: Path,
     assignment: Assignment,
@@ -128,7 +123,7 @@ def make(
     Raises as :func:`making.assign`.
     """
     made = making.assign(act, course_assignment, assignment)
-    keep(settings, place, made)
+    keep(act.settings, place, made)
     return made
 
 
@@ -141,7 +136,7 @@ def keep(settings: Settings, place: Path, assignment: CourseAssignment) -> None:
 
 
 def replace(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, place: Path
+    act: AuditedTransaction, assignment: CourseAssignment, place: Path
 ) -> CourseAssignment:
     """Let the folder of an assignment that was sent take the place of the one before.
 
@@ -156,9 +151,9 @@ def replace(
         raise UsageError(making.REMOVED)
     if now.source != OWN:
         raise UsageError("this assignment was not uploaded: it ships with the service")
-    if not (changes := _changes(_document(settings, now).parent, place)):
+    if not (changes := _changes(_document(act.settings, now).parent, place)):
         raise UsageError("nothing in it has changed")
-    added = settings.private_folder(assignment.id)
+    added = act.settings.private_folder(assignment.id)
     for path in assignments.read(place / FILE).private_cases():
         if (added / path.name).exists():
             raise UsageError(
@@ -166,7 +161,7 @@ def replace(
                 " one in the upload another name"
             )
     made = now._replace(edition=now.edition + 1)
-    keep(settings, place, made)
+    keep(act.settings, place, made)
     courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=assignment.id)
     _check_anew(act, made)
     act.note("assignment replaced", assignment.id, edition=made.edition, changes=changes)
@@ -241,11 +236,7 @@ def _files(place: Path) -> dict[str, bytes]:
 
 
 def take_overlay(
-    act: AuditedTransaction,
-    settings: Settings,
-    assignment: CourseAssignment,
-    path: Path,
-    name: str,
+    act: AuditedTransaction, assignment: CourseAssignment, path: Path, name: str
 ) -> None:
     """Let a folder that was sent be the one that submissions of an assignment get beside them.
 
@@ -255,13 +246,13 @@ def take_overlay(
         UsageError: it is not an archive; or the assignment wants no such folder, or was removed.
     """
     making.hold(act.db, assignment)
-    if not assignment_of(settings, assignment).engine.overlay:
+    if not assignment_of(act.settings, assignment).engine.overlay:
         raise UsageError("submissions of this assignment get no folder beside them")
-    made = settings.assignment_folder(assignment.id)
+    made = act.settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=made, prefix=".overlay-") as room:
         _unpack(path, Path(room, "new"))
-        if has_overlay(settings, assignment):
+        if has_overlay(act.settings, assignment):
             (made / _OVERLAY).rename(Path(room, "old"))
         Path(room, "new").rename(made / _OVERLAY)
     _check_anew(act, assignment)
@@ -324,11 +315,7 @@ def find_missing_programs(assignment: Assignment) -> list[needs.Tool]:
 
 
 def require_set_up(settings: Settings, assignment: CourseAssignment) -> None:
-    """Require that nothing is missing without which no submission can be checked.
-
-    Raises:
-        NotSetUpError: something is.
-    """
+    """Raise NotSetUpError if something is missing without which no submission can be checked."""
     if missing := list_missing(settings, assignment):
         raise NotSetUpError("; ".join(missing))
 

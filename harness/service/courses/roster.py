@@ -65,8 +65,8 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
     members = courses.students(act.db, course) + courses.students(act.db, course, FORMER)
     before = {one.key: one for one in members}
-    known = match(members, roster_file.students)
-    grouped = give_keys_of_groups(roster_file.students, members, known.members)
+    known, otherwise = match(members, roster_file.students)
+    grouped = give_keys_of_groups(roster_file.students, members, known)
     used = {one.casefold() for one in before}
     taken = []
     for one in grouped:
@@ -76,7 +76,7 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         if key.casefold() in used:
             key = with_digest(one.roster_id)
         listed = one._replace(student=one.student._replace(key=key))
-        taken.append(_take_one(act, course, listed, known.members))
+        taken.append(_take_one(act, course, listed, known))
     present = courses.students(act.db, course)
     every = present + courses.students(act.db, course, FORMER)
     keys = {one.key.casefold() for one in every}
@@ -87,7 +87,7 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
             " group otherwise"
         )
     remarks = [*roster_file.remarks]
-    if names := [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]:
+    if names := [f"{known[one].name} ({one})" for one in sorted(otherwise)]:
         remarks.append(
             f"{number_of(len(names), 'student')} found by number or mail address, not by the ID"
             f" in the file: {some(names, _NAMED)}."
@@ -223,9 +223,7 @@ def _tell_kept(person: Person, member: Member, listed: ListedStudent) -> tuple[s
     """Say what a roster may not change of a person."""
     address, ids = _address_of(listed), dict(json.loads(member.ids))
     kept = [_ADDRESS] if address and address != person.email else []
-    kept += [
-        kind for kind, value in listed.student.ids if kind != _EMAIL and ids.get(kind) != value
-    ]
+    kept += [kind for kind, one in listed.student.ids if kind != _EMAIL and ids.get(kind) != one]
     if not kept:
         return ()
     return (
@@ -237,15 +235,13 @@ def _tell_kept(person: Person, member: Member, listed: ListedStudent) -> tuple[s
 # --- Match a roster with the students of a course: by the id of the file, a number, an address ---
 
 
-class Matches(NamedTuple):
-    """Students of a roster whom the course has already, by their ids in the file."""
+def match(
+    members: Sequence[Member], listed_students: Sequence[ListedStudent]
+) -> tuple[dict[str, Member], list[str]]:
+    """Return the members whom a roster lists, by their ids in the file; nobody twice, or in doubt.
 
-    members: dict[str, Member]
-    otherwise: tuple[str, ...]  # ids in the file of those who are known by a number or an address
-
-
-def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -> Matches:
-    """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
+    Also the ids in the file of those who are known by a number or an address.
+    """
     found: dict[str, Member] = {}
     otherwise = []
     taken: set[str] = set()
@@ -261,7 +257,7 @@ def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -
                 found[roster_id] = member
                 taken.add(member.person)
                 otherwise += [roster_id] if kind else []
-    return Matches(found, tuple(otherwise))
+    return found, otherwise
 
 
 def _find_single(kind: str, students: Iterable[_One]) -> dict[str, _One]:

@@ -113,11 +113,7 @@ def is_document(path: Path) -> bool:
 
 
 def load(path: Path) -> bytes:
-    """Return the bytes of a document in a file, without a byte order mark.
-
-    Raises:
-        UsageError: there are too many.
-    """
+    """Return the bytes of a document, without a byte order mark; raises UsageError if too many."""
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

@@ -224,7 +224,8 @@ class StandingsView(NamedTuple):
 
     def query(self, **changes: str) -> str:
         """Return the end of an address that asks for this list, or for one with other values."""
-        told = {k: v for k, v in self._replace(**changes)._asdict().items() if v != _DEFAULT[k]}
+        values, usual = self._replace(**changes)._asdict(), self._field_defaults
+        told = {name: value for name, value in values.items() if value != usual[name]}
         return f"?{urlencode(told)}" if told else ""
 
     def has(self, standing: StudentStanding) -> bool:
@@ -245,9 +246,6 @@ class StandingsView(NamedTuple):
     def turned(self, order: str) -> str:
         """Return the order of a list after its head for ``order`` was chosen."""
         return f"-{order}" if self.order == order else order
-
-
-_DEFAULT = StandingsView()._asdict()
 
 
 def read_view(query: Mapping[str, str]) -> StandingsView:

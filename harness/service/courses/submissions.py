@@ -367,11 +367,7 @@ def explain_bound(
 def require_withdrawable(
     db: Connection, assignment: CourseAssignment, key: str, upload: Upload
 ) -> None:
-    """Require that a student or group can withdraw an upload now.
-
-    Raises:
-        InvalidGradingStateError: it stays.
-    """
+    """Raise InvalidGradingStateError if a student or group cannot withdraw an upload now."""
     if reason := explain_bound(db, assignment, key, upload, datetime.datetime.now()):
         raise InvalidGradingStateError(f"it cannot be withdrawn: {reason}")
 
@@ -379,11 +375,7 @@ def require_withdrawable(
 def withdraw(
     act: AuditedTransaction, assignment: CourseAssignment, key: str, upload: Upload
 ) -> None:
-    """Let an upload of a student or group not count.
-
-    Raises:
-        InvalidGradingStateError: it stays.
-    """
+    """Let an upload not count; raises as :func:`require_withdrawable`."""
     now = courses.lock(act.db, assignment.id) or assignment  # other dates, perhaps
     require_withdrawable(act.db, now, key, upload)
     uploads.UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
@@ -433,8 +425,6 @@ def take_once(
     ``form``: the one-time value of the form, or "" for none; ``content``: where the form went and
     what it had. What was withdrawn meanwhile is taken anew.
     """
-
-    def find(name: str) -> Upload | None:
-        return uploads.UPLOADS.find(act.db, id=name, withdrawn=0)
-
-    return making.make_once(act, form, content, find, take)
+    return making.make_once(
+        act, form, content, lambda one: uploads.UPLOADS.find(act.db, id=one, withdrawn=0), take
+    )

@@ -42,11 +42,7 @@ class AssignmentContext(NamedTuple):
         return self.settings.assignment_folder(self.assigned.id)
 
     def find_grading(self, job: Job) -> Grading:
-        """Return the grading that a job is about.
-
-        Raises:
-            TargetDeletedError: it no longer exists.
-        """
+        """Return the grading that a job is about; raises TargetDeletedError if it is gone."""
         with self.database.reading() as db:
             found = uploads.GRADINGS.find(db, id=job.about)
         if found is None:

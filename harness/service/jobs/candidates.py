@@ -141,55 +141,53 @@ def remarks(counts: Mapping[str, int]) -> tuple[str, ...]:
 # --- Positions as candidates, as ``gtp-harness generate`` makes them where the rules are known ---
 
 
-class SceneMaker:
-    """Makes candidates of scenes."""
+def find_scenes(query: CandidateQuery) -> DraftFindings:
+    """Return scenes that catch what nothing has caught, and all that could be used instead."""
+    request = scene_text.SceneRequest(
+        query.specification,
+        record_reading.Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
+        query.specification.kind.sizes,
+        query.tests,
+        secret=True,
+        existing_cases=query.private,
+        excluded=query.public,
+    )
+    harvest = record_reading.Harvest.empty()
+    if query.games:
+        options = record_reading.HarvestOptions(
+            query.specification.kind,
+            request.choices,
+            record_reading.Moves(),
+            request.sizes,
+            private=None,
+        )
+        harvest = record_reading.harvest(query.games, options, 1, lambda *_: None)
+    produced = scene_production.produce(request, harvest, query.on_step)
+    places = {id(one): place for place, one in enumerate(produced.candidates)}
+    public = (
+        (Path(one.path).name, strength.measure([one], query.specification).caught)
+        for one in query.public
+    )
+    return DraftFindings(
+        tuple(_scene_candidate(one, query) for one in produced.candidates),
+        tuple(places[id(one)] for one in produced.scenes),
+        tuple(one.sentence for one in produced.mistakes),
+        produced.other_catches,
+        remarks(harvest.counts),
+        tuple(PublicCatch(*one) for one in public),
+    )
 
-    def find(self, query: CandidateQuery) -> DraftFindings:
-        """Return scenes that catch what nothing has caught, and all that could be used instead."""
-        request = scene_text.SceneRequest(
-            query.specification,
-            record_reading.Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
-            query.specification.kind.sizes,
-            query.tests,
-            secret=True,
-            existing_cases=query.private,
-            excluded=query.public,
-        )
-        harvest = record_reading.Harvest.empty()
-        if query.games:
-            options = record_reading.HarvestOptions(
-                query.specification.kind,
-                request.choices,
-                record_reading.Moves(),
-                request.sizes,
-                private=None,
-            )
-            harvest = record_reading.harvest(query.games, options, 1, lambda *_: None)
-        produced = scene_production.produce(request, harvest, query.on_step)
-        places = {id(one): place for place, one in enumerate(produced.candidates)}
-        public = (
-            (Path(one.path).name, strength.measure([one], query.specification).caught)
-            for one in query.public
-        )
-        return DraftFindings(
-            tuple(_scene_candidate(one, query) for one in produced.candidates),
-            tuple(places[id(one)] for one in produced.scenes),
-            tuple(one.sentence for one in produced.mistakes),
-            produced.other_catches,
-            remarks(harvest.counts),
-            tuple(PublicCatch(*one) for one in public),
-        )
 
-    def write(
-        self, assignment: Assignment, candidates: Sequence[Candidate]
-    ) -> tuple[str, Mapping[str, bytes]]:
-        """Return the text of a case file, and the files that its commands name."""
-        specification = assignment.specification
-        assert specification
-        staged = [canonical_json.loads(scene_text.Staged, one.record) for one in candidates]
-        text = scene_text.case_file(specification.kind, staged, HEADING, specification.commands)
-        files = scene_text.files(staged)
-        return text, {name: files[name].encode() for name in files}
+def write_scenes(
+    assignment: Assignment, candidates: Sequence[Candidate]
+) -> tuple[str, Mapping[str, bytes]]:
+    """Return the text of a case file, and the files that its commands name."""
+    specification = assignment.specification
+    assert specification
+    staged = [canonical_json.loads(scene_text.Staged, one.record) for one in candidates]
+    text = scene_text.case_file(specification.kind, staged, HEADING, specification.commands)
+    files = scene_text.files(staged)
+    return text, {name: files[name].encode() for name in files}
 
 
 def _scene_candidate(staged_scene: scene_text.Staged, query: CandidateQuery) -> Candidate:
@@ -227,57 +225,55 @@ _ROUNDS = 4  # of drawing at most: somebody waits in front of a page
 _OTHERS = 20  # tests of a command that are kept to be exchanged for
 
 
-class ConversationMaker:
-    """Makes candidates of tests of conversations."""
-
-    def find(self, query: CandidateQuery) -> DraftFindings:
-        """Return tests that catch what nothing has caught, and some that could be used instead."""
-        assignment, declaration = query.assignment, query.assignment.declaration
-        assert declaration
-        # Private: nobody can draw the same.
-        choices = record_reading.Choices(secrets.token_bytes(32))
-        records = openings.Records(query.specification, declaration, choices, private=None)
-        positions = [*records.openings(query.games)]
-        positions += openings.of_cases(query.private, declaration)
-        drafter = openings.Drafter(query.specification, declaration, assignment.place, positions)
-        with banked.engines(assignment, (), (), query.sandbox) as engines:
-            commands, protocol = query.specification.commands, assignment.protocol
-            asked = WatchedAsker(commands, query.sandbox, protocol, query.on_ask, MOST_HUNG)
-            bench = EngineBench(engines, query.specification, assignment.place, asked)
-            known = {
-                one
-                for case in (*query.private, *query.public)
-                for one in openings.identities(case, declaration)
-            }
-            request = test_production.TestRequest(
-                choices, query.tests, known, bench.find_caught(query.private), rounds=_ROUNDS
-            )
-            produced = test_production.produce(request, drafter, bench, query.on_step)
-            drafts = _measure([*produced.drafts, *_others(produced)], bench)
-            caught = bench.list_caught(query.public)
-        chosen = {one.identity for one in produced.drafts}
-        return DraftFindings(
-            tuple(_conversation_candidate(one, query) for one in drafts),
-            tuple(place for place, one in enumerate(drafts) if one.identity in chosen),
-            tuple(f"{one.name}: {one.sentence}" for one in bench.engines),
-            produced.other_catches,
-            remarks(records.counts),
-            tuple(
-                PublicCatch(Path(case.path).name, bits)
-                for case, bits in zip(query.public, caught, strict=True)
-            ),
-            asked.given_up,
+def find_conversations(query: CandidateQuery) -> DraftFindings:
+    """Return tests that catch what nothing has caught, and some that could be used instead."""
+    assignment, declaration = query.assignment, query.assignment.declaration
+    assert declaration
+    # Private: nobody can draw the same.
+    choices = record_reading.Choices(secrets.token_bytes(32))
+    records = openings.Records(query.specification, declaration, choices, private=None)
+    positions = [*records.openings(query.games)]
+    positions += openings.of_cases(query.private, declaration)
+    drafter = openings.Drafter(query.specification, declaration, assignment.place, positions)
+    with banked.engines(assignment, (), (), query.sandbox) as engines:
+        commands, protocol = query.specification.commands, assignment.protocol
+        asked = WatchedAsker(commands, query.sandbox, protocol, query.on_ask, MOST_HUNG)
+        bench = EngineBench(engines, query.specification, assignment.place, asked)
+        known = {
+            one
+            for case in (*query.private, *query.public)
+            for one in openings.identities(case, declaration)
+        }
+        request = test_production.TestRequest(
+            choices, query.tests, known, bench.find_caught(query.private), rounds=_ROUNDS
         )
+        produced = test_production.produce(request, drafter, bench, query.on_step)
+        drafts = _measure([*produced.drafts, *_others(produced)], bench)
+        caught = bench.list_caught(query.public)
+    chosen = {one.identity for one in produced.drafts}
+    return DraftFindings(
+        tuple(_conversation_candidate(one, query) for one in drafts),
+        tuple(place for place, one in enumerate(drafts) if one.identity in chosen),
+        tuple(f"{one.name}: {one.sentence}" for one in bench.engines),
+        produced.other_catches,
+        remarks(records.counts),
+        tuple(
+            PublicCatch(Path(case.path).name, bits)
+            for case, bits in zip(query.public, caught, strict=True)
+        ),
+        asked.given_up,
+    )
 
-    def write(
-        self, assignment: Assignment, candidates: Sequence[Candidate]
-    ) -> tuple[str, Mapping[str, bytes]]:
-        """Return the text of a case file, and the files that its commands name."""
-        assert assignment.declaration
-        drafts = [canonical_json.loads(openings.Draft, one.record) for one in candidates]
-        names = test_production.find_named_files(drafts, assignment.declaration, assignment.place)
-        beside = {name: (assignment.place / name).read_bytes() for name in names}
-        return test_production.case_file(drafts, HEADING), beside
+
+def write_conversations(
+    assignment: Assignment, candidates: Sequence[Candidate]
+) -> tuple[str, Mapping[str, bytes]]:
+    """Return the text of a case file, and the files that its commands name."""
+    assert assignment.declaration
+    drafts = [canonical_json.loads(openings.Draft, one.record) for one in candidates]
+    names = test_production.find_named_files(drafts, assignment.declaration, assignment.place)
+    beside = {name: (assignment.place / name).read_bytes() for name in names}
+    return test_production.case_file(drafts, HEADING), beside
 
 
 def _others(tests: test_production.ProducedTests) -> Iterator[openings.Draft]:

@@ -19,9 +19,6 @@ from harness.service.storage import courses
 from harness.text import number_of
 
 State = Literal["done", "missing", "optional"]
-DONE: State = "done"
-MISSING: State = "missing"
-OPTIONAL: State = "optional"
 
 
 class SetupItem(NamedTuple):
@@ -43,12 +40,12 @@ class Setup(NamedTuple):
     @property
     def is_ready(self) -> bool:
         """Whether nothing is missing."""
-        return all(one.state != MISSING for one in self.items)
+        return all(one.state != "missing" for one in self.items)
 
     @property
     def is_blocked(self) -> bool:
         """Whether something is missing without which no submission is checked."""
-        return any(one.state == MISSING and one.blocks for one in self.items)
+        return any(one.state == "missing" and one.blocks for one in self.items)
 
 
 def load(
@@ -71,38 +68,36 @@ def load(
     if name := own.engine.overlay:
         place = f"{page}/course-folder"
         if own_files.lacks_overlay(settings, assignment, own):
-            text = (
-                f"Submissions run with {name}, the folder that your course gives to its students."
-            )
-            state, what = MISSING, f"Upload {name}"
+            text = "the folder that your course gives to its students."
+            told = f"Submissions run with {name}, {text}", place, f"Upload {name}"
+            items.append(SetupItem("Course folder", "missing", *told, blocks=True))
         else:
-            text = f"Submissions run with your copy of {name}."
-            state, what = DONE, "Replace"
-        items.append(SetupItem("Course folder", state, text, place, what, blocks=True))
+            told = f"Submissions run with your copy of {name}.", place, "Replace"
+            items.append(SetupItem("Course folder", "done", *told, blocks=True))
     if (programs := needs.of(own)) and not settings.scheduler:
         if missing := own_files.find_missing_programs(own):
             text = f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
         else:
             text = f"Submissions are built with {', '.join(one.name for one in programs)}."
-        items.append(SetupItem("Programs", MISSING if missing else DONE, text, blocks=True))
+        items.append(SetupItem("Programs", "missing" if missing else "done", text, blocks=True))
     students = courses.students(db, assignment.course)
     roster = f"/courses/{assignment.course}/students"
     if students:
         count = number_of(len(students), "student")
-        items.append(SetupItem("Students", DONE, count, roster, "See them"))
+        items.append(SetupItem("Students", "done", count, roster, "See them"))
     else:
         text = "Nobody can submit yet: import the roster."
-        items.append(SetupItem("Students", MISSING, text, f"{roster}/import", "Import roster"))
+        items.append(SetupItem("Students", "missing", text, f"{roster}/import", "Import roster"))
     if assignment.deadline:
         text = f"Due {describe_date(assignment.deadline)}"
-        items.append(SetupItem("Dates", DONE, text, f"{page}/change", "Change"))
+        items.append(SetupItem("Dates", "done", text, f"{page}/change", "Change"))
     else:
         text = "There is no deadline."
-        items.append(SetupItem("Dates", OPTIONAL, text, f"{page}/change", "Set"))
+        items.append(SetupItem("Dates", "optional", text, f"{page}/change", "Set"))
     items += _list_private(settings, assignment, measurement, f"{page}/private")
     if assignment.hidden:
         text = "Students do not see the assignment."
-        items.append(SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it"))
+        items.append(SetupItem("Visible", "optional", text, f"{page}/change", "Show it"))
     return Setup(items)
 
 
@@ -116,15 +111,15 @@ def _list_private(
         text = f"{part!r} needs some before you grade. Or grade without them."
         if not part:
             text = "You can add case files that students do not see."
-        yield SetupItem(name, OPTIONAL, text, page, "Add")
+        yield SetupItem(name, "optional", text, page, "Add")
         return
-    yield SetupItem(name, DONE, number_of(len(cases.paths), "file"), page, "See them")
+    yield SetupItem(name, "done", number_of(len(cases.paths), "file"), page, "See them")
     name = "Reference solution"
     if cases.caught is None:
         text = "The private cases are being checked by the reference."
-        yield SetupItem(name, OPTIONAL, text, page, "See them")
+        yield SetupItem(name, "optional", text, page, "See them")
     elif doubts := previews.find(settings, assignment, cases):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
-        yield SetupItem(name, OPTIONAL, text, page, "See which")
+        yield SetupItem(name, "optional", text, page, "See which")
     else:
-        yield SetupItem(name, DONE, "The reference passes all private cases.")
+        yield SetupItem(name, "done", "The reference passes all private cases.")

@@ -12,18 +12,15 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import file_system
 from harness.assignments.assignment import Assignment
 from harness.errors import InvalidGradingStateError, UsageError
 from harness.service.courses import cases, own_files
-from harness.service.jobs import candidates, private_cases
+from harness.service.jobs import candidates, private_cases, result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.candidates import Candidate, DraftFindings
 from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job, new_id
-from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
-from harness.work import canonical_json
 
 MOST_TESTS = 200
 LARGEST = 4 << 20  # bytes of all game records of a draft
@@ -79,23 +76,21 @@ class DraftFolder:
 
     def keep(self, findings: DraftFindings) -> None:
         """Write down what was found, and that what was chosen first is chosen."""
-        self._write(_FOUND, findings)
+        result_files.save(self.folder / _FOUND, findings)
         self.choose(KeptCandidates(findings.first))
 
     def tell_step(self, step: str) -> None:
         """Write down what is done now."""
-        self._write(_PROGRESS, DraftProgress(step))
+        result_files.save(self.folder / _PROGRESS, DraftProgress(step))
 
     def tell_program(self, program: str) -> None:
         """Write down which program is asked now."""
-        self._write(_PROGRESS, self.load_progress()._replace(program=program))
+        now = self.load_progress()._replace(program=program)
+        result_files.save(self.folder / _PROGRESS, now)
 
     def load_progress(self) -> DraftProgress:
         """Return what is done now, as far as it is known."""
-        path = self.folder / _PROGRESS
-        if not path.exists():
-            return DraftProgress()
-        return canonical_json.loads(DraftProgress, path.read_text())
+        return result_files.load(DraftProgress, self.folder / _PROGRESS) or DraftProgress()
 
     def require_findings(self) -> DraftFindings:
         """Return what was found; raises InvalidGradingStateError if there is nothing yet."""
@@ -105,29 +100,20 @@ class DraftFolder:
 
     def load_findings(self) -> DraftFindings | None:
         """Return the results, or None if there are none yet."""
-        path = self.folder / _KEPT  # written last
-        if not path.exists():
-            return None
-        return canonical_json.loads(DraftFindings, (self.folder / _FOUND).read_text())
+        is_whole = (self.folder / _KEPT).exists()  # written last
+        return result_files.load(DraftFindings, self.folder / _FOUND) if is_whole else None
 
     def load_choice(self) -> KeptCandidates:
-        """Return what is chosen."""
-        return canonical_json.loads(KeptCandidates, (self.folder / _KEPT).read_text())
+        """Return what is chosen: nothing as long as nothing is found."""
+        return result_files.load(KeptCandidates, self.folder / _KEPT) or KeptCandidates(())
 
     def choose(self, selection: KeptCandidates) -> None:
         """Write down what is chosen now."""
-        self._write(_KEPT, selection)
-
-    def _write(self, name: str, record: object) -> None:
-        file_system.write_whole(self.folder / name, canonical_json.dumps(record))
+        result_files.save(self.folder / _KEPT, selection)
 
 
 def begin(
-    act: AuditedTransaction,
-    settings: Settings,
-    assignment: CourseAssignment,
-    tests: int,
-    games: Sequence[bytes],
+    act: AuditedTransaction, assignment: CourseAssignment, tests: int, games: Sequence[bytes]
 ) -> str:
     """Let a worker find candidates for so many tests at most; return the id of the draft.
 
@@ -136,10 +122,10 @@ def begin(
     """
     if not 1 <= tests <= MOST_TESTS:
         raise UsageError(f"tests: found {tests}, expected a number from 1 to {MOST_TESTS}")
-    if why := why_not(own_files.assignment_of(settings, assignment)):
+    if why := why_not(own_files.assignment_of(act.settings, assignment)):
         raise UsageError(f"positions cannot be found: {why}")
     made = new_id()
-    DraftFolder(settings.assignment_folder(assignment.id), made).begin(tests, games)
+    DraftFolder(act.settings.assignment_folder(assignment.id), made).begin(tests, games)
     queue.put(act.db, Job("", DRAFT, assignment.id, made, person=act.by))
     act.note("positions wanted", assignment.id, draft=made, games=len(games))
     return made
@@ -159,7 +145,10 @@ def draft(context: AssignmentContext, job: Job) -> None:
     specification = assignment.specification
     if (why := why_not(assignment)) or specification is None:
         raise UsageError(f"positions cannot be found: {why}")
-    found = _maker(assignment).find(
+    # Where nobody here knows the rules, the reference is asked.
+    is_own = _is_own_game(assignment)
+    find = candidates.find_conversations if is_own else candidates.find_scenes
+    found = find(
         candidates.CandidateQuery(
             assignment,
             specification,
@@ -196,13 +185,6 @@ def _is_own_game(assignment: Assignment) -> bool:
     return told is not None and not told.extends
 
 
-def _maker(assignment: Assignment) -> candidates.SceneMaker | candidates.ConversationMaker:
-    # Where nobody here knows the rules, the reference is asked.
-    if _is_own_game(assignment):
-        return candidates.ConversationMaker()
-    return candidates.SceneMaker()
-
-
 def why_nothing(job: Job, findings: DraftFindings | None) -> str:
     """Return why a draft has no positions, or "" if it has or a worker still searches."""
     if findings is None and job.state == DONE:
@@ -215,7 +197,8 @@ def why_nothing(job: Job, findings: DraftFindings | None) -> str:
 
 def drop(selection: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice without a position."""
-    _require(selection, place)
+    if place not in selection.chosen:
+        raise UsageError("this position is no longer among the chosen ones")
     chosen = tuple(one for one in selection.chosen if one != place)
     return KeptCandidates(chosen, (*selection.dropped, place))
 
@@ -228,7 +211,6 @@ def exchange(findings: DraftFindings, selection: KeptCandidates, place: int) -> 
     Raises:
         UsageError: there is no other.
     """
-    _require(selection, place)
     rest = drop(selection, place)
     able = [one for one in range(len(findings.candidates)) if _is_open(findings, rest, one)]
     if not able:
@@ -258,11 +240,6 @@ def take_back(findings: DraftFindings, selection: KeptCandidates, place: int) ->
     return rest._replace(chosen=(*rest.chosen, place))
 
 
-def _require(selection: KeptCandidates, place: int) -> None:
-    if place not in selection.chosen:
-        raise UsageError("this position is no longer among the chosen ones")
-
-
 def _is_open(findings: DraftFindings, selection: KeptCandidates, place: int) -> bool:
     if place in selection.chosen or place in selection.dropped:
         return False
@@ -277,7 +254,6 @@ def find_caught(findings: DraftFindings, places: Iterable[int]) -> int:
 
 def write(
     act: AuditedTransaction,
-    settings: Settings,
     course_assignment: CourseAssignment,
     findings: DraftFindings,
     new: KeptCaseFile,
@@ -291,17 +267,19 @@ def write(
     if not new.kept.chosen:
         raise UsageError("no position is left: there is nothing to write")
     courses.lock(act.db, course_assignment.id)  # two drafts may be written at once
-    files = cases.paths(settings, course_assignment)
+    files = cases.paths(act.settings, course_assignment)
     name = new.name or cases.find_free_name(files)
     if (called := cases.name_of(name)) in {path.name for path in files}:
         raise InvalidGradingStateError(
             f"there is a private case file {called} already; choose another name"
         )
-    assignment = own_files.assignment_of(settings, course_assignment)
+    assignment = own_files.assignment_of(act.settings, course_assignment)
     chosen = [findings.candidates[place] for place in new.kept.chosen]
-    text, beside = _maker(assignment).write(assignment, chosen)
+    is_own = _is_own_game(assignment)
+    write_text = candidates.write_conversations if is_own else candidates.write_scenes
+    text, beside = write_text(assignment, chosen)
     case = private_cases.NewCase(name, text.encode(), beside)
-    private_cases.add(act, settings, course_assignment, case)
+    private_cases.add(act, course_assignment, case)
 
 
 class ShownCandidate(NamedTuple):

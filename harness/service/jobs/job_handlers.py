@@ -184,8 +184,7 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     # The page tells when it came, with the zone.
     text = body_of(shown._replace(marks=unmarked, time=None))
     path = result_files.check_page(context.folder, upload.id)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    result_files.write_check_result(path, graded)
+    result_files.write_check_result(path, graded)  # it makes the folder
     file_system.write_whole(path, escape_controls(text))
 
 
@@ -386,12 +385,12 @@ def run_engine(context: AssignmentContext, job: records.Job) -> None:
     graded = marker.mark_submission(plan.submissions[0], plan.attempts)
     if (run := _find_run(context, job)) is None:
         return
-    folder, trouble, posted = context.settings.suite(run.suite), _trouble(graded), None
+    trouble, posted = _trouble(graded), None
     if not trouble:
         posted = engine_suites.PostedRun.read(_document(context, graded), run.revision)
     with context.database.acting() as act:
         if posted:
-            engine_suites.conclude(act, run, posted, folder)
+            engine_suites.conclude(act, run, posted)
         else:
             told = escape_controls(trouble)[:_LONGEST]
             courses.RUNS.change(act.db, {"trouble": told}, id=run.id)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from harness import file_system
 from harness.errors import InvalidGradingStateError, UsageError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
@@ -14,7 +13,7 @@ from harness.grading.marks.regrading import MarkChange
 from harness.service import records
 from harness.service.courses import gradings, own_files, point_weights
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
-from harness.service.jobs import private_cases
+from harness.service.jobs import private_cases, result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
@@ -22,7 +21,6 @@ from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.text import at_most
-from harness.work import canonical_json
 
 
 class PreviewedChange(NamedTuple):
@@ -86,13 +84,11 @@ class Preview:
 
     def write(self, result: PreviewResult) -> None:
         """Write down what would change."""
-        file_system.write_whole(self._found, canonical_json.dumps(result))
+        result_files.save(self._found, result)
 
     def read(self) -> PreviewResult | None:
         """Return the changes, or None if they are not yet known."""
-        if not self._found.exists():
-            return None
-        return canonical_json.loads(PreviewResult, self._found.read_text())
+        return result_files.load(PreviewResult, self._found)
 
 
 def parts(
@@ -124,23 +120,21 @@ def would_be_left_out(
     return point_weights.still_left_out(weighed, then._replace(left_out=before))
 
 
-def ask(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, new: PointWeights
-) -> str:
+def ask(act: AuditedTransaction, assignment: CourseAssignment, new: PointWeights) -> str:
     """Let a worker find out which marks would change; return the id of the preview.
 
     Raises as :func:`point_weights.read`.
     """
-    own, made = own_files.assignment_of(settings, assignment), records.new_id()
-    asked = point_weights.read(own, parts(settings, assignment), new)
-    before = describe_in_force(settings, assignment)
-    Preview(settings.assignment_folder(assignment.id), made).begin(asked, before)
+    own, made = own_files.assignment_of(act.settings, assignment), records.new_id()
+    asked = point_weights.read(own, parts(act.settings, assignment), new)
+    before = describe_in_force(act.settings, assignment)
+    Preview(act.settings.assignment_folder(assignment.id), made).begin(asked, before)
     queue.put(act.db, Job("", records.PREVIEW, assignment.id, made, person=act.by))
     return made
 
 
 def put_in_force(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, preview: Preview
+    act: AuditedTransaction, assignment: CourseAssignment, preview: Preview
 ) -> Grading:
     """Set the points and weights of a preview, and no others, and grade with them.
 
@@ -157,14 +151,14 @@ def put_in_force(
     assignment = courses.lock(act.db, assignment.id) or assignment  # it may be set twice at once
     if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
-    if why := explain_stale(settings, assignment, preview):
+    if why := explain_stale(act.settings, assignment, preview):
         raise InvalidGradingStateError(why)
-    own = own_files.assignment_of(settings, assignment)
-    now = point_weights.read(own, parts(settings, assignment, PointWeights()), preview.weights)
+    own = own_files.assignment_of(act.settings, assignment)
+    now = point_weights.read(own, parts(act.settings, assignment, PointWeights()), preview.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, values, id=assignment.id)
     act.note("points set", assignment.id, **now._asdict())
-    own_files.require_set_up(settings, assignment)
+    own_files.require_set_up(act.settings, assignment)
     made = gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))
     preview.note_grading(made.id)
     return made
@@ -219,13 +213,6 @@ def names(change: MarkChange) -> str:
 
 
 _TOLD = 5  # tests in one message
-
-
-class ExpectationWarnings(NamedTuple):
-    """Why a grading with private tests may be wrong."""
-
-    warnings: list[str]  # a sentence for each test that may be wrong
-    unchecked: str  # why nobody knows, or ""
 
 
 def find(
@@ -290,7 +277,7 @@ def require_none(
     measured = private_cases.load_measured(settings, assignment)
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
-            private_cases.let_measure(act, settings, assignment, (records.DONE,))
+            private_cases.let_measure(act, assignment, (records.DONE,))
         raise InvalidGradingStateError(f"{why}, or {how}")
     if found := find(settings, assignment, measured, then):
         told = " ".join(at_most(found, _TOLD, "And {} more."))
@@ -325,13 +312,16 @@ def require_gradable(
 
 def list_doubts(
     database: Database, settings: Settings, assignment: CourseAssignment, preview: Preview
-) -> ExpectationWarnings:
-    """Return what may be wrong with private tests if the points of a preview are set."""
+) -> tuple[list[str], str]:
+    """Return a sentence for each private test that may be wrong if a preview's points are set.
+
+    Also why nobody knows, or "".
+    """
     if preview.grading or _is_public_only(database, assignment):
-        return ExpectationWarnings([], "")
+        return [], ""
     measured = private_cases.load_measured(settings, assignment)
-    unchecked = explain_unchecked(database, measured)
-    return ExpectationWarnings(find(settings, assignment, measured, preview.weights), unchecked)
+    found = find(settings, assignment, measured, preview.weights)
+    return found, explain_unchecked(database, measured)
 
 
 def require_settable(

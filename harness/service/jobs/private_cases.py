@@ -9,9 +9,7 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import file_system
 from harness.assignments import banked
-from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.errors import UsageError
 from harness.grading.records import PRIVATE
@@ -19,6 +17,7 @@ from harness.judging import in_process, strength
 from harness.reading import expectation
 from harness.records import CaseFile, FailureKind, FileResult
 from harness.service.courses import cases, own_files, point_weights
+from harness.service.jobs import result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import DONE, FAULT, MEASURE, CourseAssignment, Job
 from harness.service.settings import Settings
@@ -26,7 +25,6 @@ from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.specifications.record import Specification, reply_of
 from harness.text import one_line
-from harness.work import canonical_json
 from oracle.command_properties import PropertyTable
 from oracle.mistakes import Breakdown
 
@@ -77,9 +75,7 @@ class NewCase(NamedTuple):
     files: Mapping[str, bytes] = {}  # files that its commands name
 
 
-def add(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, new: NewCase
-) -> None:
+def add(act: AuditedTransaction, assignment: CourseAssignment, new: NewCase) -> None:
     """Add a private case file, and let a worker measure them all.
 
     Raises:
@@ -87,29 +83,27 @@ def add(
             with that name.
     """
     courses.lock(act.db, assignment.id)
-    own = own_files.list_private(settings, assignment)
+    own = own_files.list_private(act.settings, assignment)
     if (name := cases.name_of(new.name)) in {path.name for path in own}:
         raise UsageError(
             f"{name} is in the upload of the assignment: choose another name, or change it with a"
             " newer upload"
         )
-    cases.put(settings.private_folder(assignment.id), *new)
+    cases.put(act.settings.private_folder(assignment.id), *new)
     act.note("private case file added", assignment.id, name=name)
-    let_measure(act, settings, assignment)
+    let_measure(act, assignment)
 
 
-def remove(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, name: str
-) -> None:
+def remove(act: AuditedTransaction, assignment: CourseAssignment, name: str) -> None:
     """Remove a private case file that was added, and let a worker measure the others.
 
     Raises:
         UsageError: no such case file has that name.
     """
     courses.lock(act.db, assignment.id)
-    cases.require(settings.private_folder(assignment.id), name).unlink()
+    cases.require(act.settings.private_folder(assignment.id), name).unlink()
     act.note("private case file removed", assignment.id, name=name)
-    let_measure(act, settings, assignment)
+    let_measure(act, assignment)
 
 
 def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
@@ -122,17 +116,14 @@ def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
 
 
 def let_measure(
-    act: AuditedTransaction,
-    settings: Settings,
-    assignment: CourseAssignment,
-    over: Collection[str] = (DONE, FAULT),
+    act: AuditedTransaction, assignment: CourseAssignment, over: Collection[str] = (DONE, FAULT)
 ) -> None:
     """Let a worker measure the case files, unless their result is known.
 
     A job about them may be over without one: other files were in their place then, or it failed.
     ``over``: the states in which it is done again.
     """
-    found = load_measured(settings, assignment)
+    found = load_measured(act.settings, assignment)
     if found.paths and found.caught is None:
         options = Job("", MEASURE, assignment.id, found.about, person=act.by)
         if queue.put(act.db, options).state in over:
@@ -145,16 +136,14 @@ def measure(context: AssignmentContext, job: Job) -> None:
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
     files = cases.read(paths)
-    found = _measure_with(files, context.options.assignment, context)
+    found = _measure_with(files, context)
     if specification := context.options.assignment.specification:
         told = (
             one._replace(answers=list_wrong_tests(case, one.wrong, specification))
             for one, case in zip(found.files, files, strict=True)
         )
         found = found._replace(files=tuple(told))
-    path = _place(context.folder, job.about)
-    path.parent.mkdir(mode=0o700, exist_ok=True)
-    file_system.write_whole(path, canonical_json.dumps(found))
+    result_files.save(_place(context.folder, job.about), found)
 
 
 def _place(assignment_folder: Path, subject: str) -> Path:
@@ -163,8 +152,7 @@ def _place(assignment_folder: Path, subject: str) -> Path:
 
 def load_result(assignment_folder: Path, subject: str) -> CaughtMistakes | None:
     """Return the result of a job about ``subject``, or None before it has one."""
-    path = _place(assignment_folder, subject)
-    return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
+    return result_files.load(CaughtMistakes, _place(assignment_folder, subject))
 
 
 def load_measured(settings: Settings, assignment: CourseAssignment) -> MeasuredCases:
@@ -175,10 +163,9 @@ def load_measured(settings: Settings, assignment: CourseAssignment) -> MeasuredC
     return MeasuredCases(paths, about, load_result(made, about))
 
 
-def _measure_with(
-    files: Sequence[CaseFile], assignment: Assignment, context: AssignmentContext
-) -> CaughtMistakes:
+def _measure_with(files: Sequence[CaseFile], context: AssignmentContext) -> CaughtMistakes:
     """Return what case files catch: of the mistakes of what ships, or of the declared programs."""
+    assignment = context.options.assignment
     specification = assignment.specification
     if specification is None:  # nobody knows any mistake
         return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())

@@ -1,16 +1,32 @@
-"""Files of checks and gradings: folders, pages, results for programs, places of evidence."""
+"""Files that jobs write: records, folders of gradings, results of checks, places of evidence."""
 
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from harness import file_system
 from harness.grading.exports.class_page import parts
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded
 from harness.report.tally import tally
 from harness.work import canonical_json
+
+T = TypeVar("T")
+
+
+def save(path: Path, record: object) -> None:
+    """Write a record to a file, in the place of the one before; its folder is made if need be."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    file_system.write_whole(path, canonical_json.dumps(record))
+
+
+def load(kind: type[T], path: Path) -> T | None:
+    """Return a record that :func:`save` wrote to a file, or None if there is no file."""
+    try:
+        return canonical_json.loads(kind, path.read_text("ascii"))
+    except FileNotFoundError:
+        return None
 
 
 def check_page(assignment_folder: Path, upload: str) -> Path:
@@ -82,15 +98,12 @@ def write_check_result(path: Path, graded: Graded) -> None:
         build.ok if build else None,
         tuple(map(_find_case_outcome, graded.attempts)),
     )
-    file_system.write_whole(path.with_suffix(".json"), canonical_json.dumps(found))
+    save(path.with_suffix(".json"), found)
 
 
 def read_check_result(path: Path) -> CheckOutcome | None:
     """Return the result of a check by the path of its page; None if not yet there."""
-    try:
-        return canonical_json.loads(CheckOutcome, path.with_suffix(".json").read_text("ascii"))
-    except FileNotFoundError:
-        return None
+    return load(CheckOutcome, path.with_suffix(".json"))
 
 
 # --- Where the evidence about each case file of a submission is, for links from a student's page -
@@ -115,7 +128,7 @@ def write_evidence_places(result: ClassResult, folder: Path) -> None:
         addresses = (parts.evidence_address(graded, anchor) for anchor in anchors)
         places = map(EvidencePlace, addresses, map(_find_case_outcome, own))
         every.append((graded.submission.key, tuple(places)))
-    file_system.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
+    save(path_of_evidence_places(folder), every)
 
 
 def path_of_evidence_places(folder: Path) -> Path:
@@ -125,8 +138,5 @@ def path_of_evidence_places(folder: Path) -> Path:
 
 def read_evidence_places(folder: Path, key: str) -> tuple[EvidencePlace, ...]:
     """Return the evidence about a submission; none before it is written."""
-    try:
-        every = canonical_json.loads(_Evidence, path_of_evidence_places(folder).read_text("ascii"))
-    except FileNotFoundError:
-        return ()
+    every = load(_Evidence, path_of_evidence_places(folder)) or ()
     return next((places for name, places in every if name == key), ())

@@ -12,7 +12,6 @@ from fractions import Fraction
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from harness import file_system
 from harness.assignments.assignment import Assignment
 from harness.errors import HarnessError, InvalidGradingStateError, UsageError
 from harness.grading import grade, tournament
@@ -22,6 +21,7 @@ from harness.grading.records import Marks, Submission, decimal
 from harness.match.pages import INDEX
 from harness.match.tournament import ROUND_ROBIN, SWISS
 from harness.service.courses import gradings, own_files
+from harness.service.jobs import result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
@@ -60,7 +60,6 @@ def can_play(assignment: Assignment) -> bool:
 
 def begin(
     act: AuditedTransaction,
-    settings: Settings,
     assignment: CourseAssignment,
     grading: Grading,
     choice: tuple[str, str],
@@ -74,7 +73,7 @@ def begin(
         InvalidGradingStateError: marks are not released, or a later grading has marks.
     """
     points, format_ = choice
-    tournament.rules_of(own_files.assignment_of(settings, assignment))
+    tournament.rules_of(own_files.assignment_of(act.settings, assignment))
     gradings.begin_tournament(act, grading)
     if format_ not in FORMATS:
         known = " or ".join(FORMATS)
@@ -85,19 +84,14 @@ def begin(
         worth = Fraction(-1)
     if not 0 <= worth <= 1000:
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
-    folder = folder_in(settings, grading)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     options = tournament.TournamentOptions(format_, points=worth)
-    file_system.write_whole(folder / _OPTIONS, canonical_json.dumps(options))
+    result_files.save(folder_in(act.settings, grading) / _OPTIONS, options)
 
 
 def load_choice(folder: Path) -> tournament.TournamentOptions:
     """Return what the teacher chose last; the usual if nothing was chosen."""
-    try:
-        text = (folder / _OPTIONS).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return tournament.TournamentOptions()
-    return canonical_json.loads(tournament.TournamentOptions, text)
+    chosen = result_files.load(tournament.TournamentOptions, folder / _OPTIONS)
+    return chosen or tournament.TournamentOptions()
 
 
 def load_table(folder: Path) -> list[dict[str, str]]:

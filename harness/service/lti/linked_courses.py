@@ -28,7 +28,7 @@ from harness.service.lti.platforms import with_query
 from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, TEACHER, CourseLink, Member, Person, Platform
 from harness.service.settings import Settings
-from harness.service.storage import courses, lti, outgoing, people, uploads
+from harness.service.storage import courses, lti, people, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.work import canonical_json
@@ -173,7 +173,7 @@ def _change_role(act: AuditedTransaction, member: Member, role: str, new: dict[s
 
 def synchronize_next(settings: Settings, database: Database) -> bool:
     """Read the members of the next course for which that is due; False if there is none."""
-    return outgoing.deliver_next(
+    return queue.deliver_next(
         database, lti.LINKS, lambda link: _synchronize(settings, database, link), _LATER
     )
 
@@ -247,7 +247,7 @@ _LONGEST = 4000  # characters of a comment
 
 def deliver_next_score(settings: Settings, database: Database) -> bool:
     """Send the next score that is due; False if there is none. Raises as the database."""
-    return outgoing.deliver_next(
+    return queue.deliver_next(
         database, lti.SCORES, lambda row: _deliver(settings, database, row), _LATER
     )
 
@@ -282,9 +282,9 @@ def _deliver(settings: Settings, database: Database, row: records.Score) -> dict
             with database.changing() as db:
                 lti.set_line(db, link.id, assigned.id, "")
         if status in (0, 401, 403, 429) or status >= 500:  # it is away: the others wait, too
-            later = outgoing.next_try(row.tries, _LATER)
+            later = queue.next_try(row.tries, _LATER)
             with database.changing() as db:
-                outgoing.put_off(db, lti.SCORES, later, link=row.link)
+                queue.postpone(db, lti.SCORES, later, link=row.link)
         return {"trouble": str(error)}
     monitoring.tell(settings, "score sent", assignment=row.assignment, link=row.link)
     return {**done, "sent": content, "at": time.time()}

@@ -13,7 +13,7 @@ from harness.service.courses.point_weights import apply_weights, load_weights
 from harness.service.lti import connection, launch_pages, linked_courses, messages, platforms
 from harness.service.pages import forms
 from harness.service.records import WAITING, CourseAssignment, CourseLink, Platform
-from harness.service.storage import courses, lti, outgoing
+from harness.service.storage import courses, lti, queue
 from harness.service.web import access, rendering
 from harness.service.web.access import Context, Routes
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
@@ -146,8 +146,8 @@ def try_now(context: Context) -> Response:
     """Let the platform be asked, and told what waits, at once."""
     with context.service.database.changing() as db:
         for one in lti.LINKS.all(db, course=context.course.id):
-            outgoing.try_now(db, lti.SCORES, link=one.id)
-            outgoing.try_now(db, lti.LINKS, id=one.id)
+            queue.try_now(db, lti.SCORES, link=one.id)
+            queue.try_now(db, lti.LINKS, id=one.id)
     return RedirectResponse(f"{context.course_page}/lti", 303)
 
 

@@ -20,8 +20,8 @@ from harness.service.courses.making import moment
 from harness.service.jobs import result_files
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses, data_folder, database, pruning, queue, uploads
-from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage import courses, data_folder, database, people, queue, uploads
+from harness.service.storage.audit import AuditedTransaction, AuditLog
 from harness.service.storage.database import Database
 
 # --- Backups: all that a service cannot make again, in a folder, and a service made of it --------
@@ -308,31 +308,31 @@ def _logs(context: _PruningContext, before: float) -> _Deletion:
 
 def _mail(context: _PruningContext, before: float) -> _Deletion:
     files = _old_files(before, context.settings.letters, "*.eml")
-    count = pruning.letters(context.db, before)
-    return _Deletion(count + len(files), files, lambda act: pruning.forget_letters(act.db, before))
+    count = people.count_settled(context.db, before)
+    return _Deletion(count + len(files), files, lambda act: people.forget_settled(act.db, before))
 
 
 def _sessions(context: _PruningContext, before: float) -> _Deletion:
-    count = pruning.count_ended(context.db, before)
-    return _Deletion(count, rest=lambda act: pruning.forget_ended(act.db, before))
+    count = people.count_ended(context.db, before)
+    return _Deletion(count, rest=lambda act: people.forget_ended(act.db, before))
 
 
 def _checks(context: _PruningContext, before: float) -> _Deletion:
     """Find the results of public tests, which students read: a grading has its own."""
     pages = [
         result_files.check_page(context.settings.assignment_folder(assignment), upload)
-        for assignment, upload in pruning.list_checked(context.db, before)
+        for assignment, upload in uploads.list_checked(context.db, before)
     ]
     both = (path for page in pages for path in (page, page.with_suffix(".json")))
     files = [path for path in both if path.exists()]
-    return _Deletion(len(files), files, lambda act: pruning.forget_words(act.db, before))
+    return _Deletion(len(files), files, lambda act: uploads.forget_old_words(act.db, before))
 
 
 def _originals(context: _PruningContext, before: float) -> _Deletion:
     """Find what no assignment needs whose marks may be asked for, or whose time is not over."""
-    pruning.hold_uploads(context.db)
+    uploads.hold_uploads(context.db)
     keeping = _recent(context, context.before("marks")) | _recent(context, before)
-    known = pruning.originals(context.db)
+    known = uploads.originals(context.db)
     files = [
         path
         for path in sorted(context.settings.originals.glob("[0-9a-f]*"))
@@ -349,8 +349,8 @@ def _audit(context: _PruningContext, before: float) -> _Deletion:
     asked = _recent(context, context.before("marks"))
     made = [one.made for one in courses.ASSIGNMENTS.all(context.db) if one.id in asked]
     before = min([before, *made])
-    last = pruning.old_lines(context.db, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before)))
-    count = pruning.lines_until(context.db, last)
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before))
+    last, count = AuditLog.find_old(context.db, at)
     return _Deletion(count, rest=lambda act: act.log.cut(act.db, last))
 
 
@@ -366,7 +366,7 @@ _LOOKS: dict[str, Callable[[_PruningContext, float], _Deletion]] = {
 
 def _recent(context: _PruningContext, before: float) -> set[str]:
     """Return the assignments in which something happened from a time on."""
-    events, found = pruning.last_events(context.db), set()
+    events, found = uploads.last_events(context.db), set()
     for one in courses.ASSIGNMENTS.all(context.db, "id"):
         own = courses.extensions(context.db, one.id).values()
         dates = map(moment, (one.opens, one.deadline, one.closes, *own))

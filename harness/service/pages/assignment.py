@@ -214,8 +214,8 @@ def replace(context: access.Context) -> Response:
         own_files.unpack(settings, found.path, found.name) as (place, _),
         context.acting() as act,
     ):
-        made = own_files.replace(act, settings, context.assigned, place)
-        private_cases.let_measure(act, settings, made)
+        made = own_files.replace(act, context.assigned, place)
+        private_cases.let_measure(act, made)
     return RedirectResponse(context.assignment_page, 303)
 
 
@@ -224,7 +224,7 @@ def take_overlay(context: access.Context) -> Response:
     """Take the folder that submissions get beside them, in the place of the one before."""
     service = context.service
     with forms.receive_files(context) as found, service.database.acting(context.by) as act:
-        own_files.take_overlay(act, service.settings, context.assigned, found.path, found.name)
+        own_files.take_overlay(act, context.assigned, found.path, found.name)
     return RedirectResponse(context.assignment_page, 303)
 
 

@@ -329,8 +329,8 @@ def assign_own(context: Context) -> Response:
     ):
 
         def make() -> CourseAssignment:
-            made = own_files.make(act, settings, wanted, place, own)
-            private_cases.let_measure(act, settings, made)
+            made = own_files.make(act, wanted, place, own)
+            private_cases.let_measure(act, made)
             return made
 
         made = _make_once(context, act, data_folder.digest(found.path), make)

@@ -141,9 +141,9 @@ def _act(
 
 @ROUTES.form(f"{_ONE}/tournament", TEACHERS, show)
 def begin_tournament(context: Context) -> Response:
-    settings, assigned = context.settings, context.assigned
+    assigned = context.assigned
     choice = context.field("points"), context.field("format") or SWISS
-    return _act(context, lambda act, one: tournaments.begin(act, settings, assigned, one, choice))
+    return _act(context, lambda act, one: tournaments.begin(act, assigned, one, choice))
 
 
 @ROUTES.form(f"{_ONE}/tournament/count", require_permission(records.OVERRIDE), show)
@@ -167,8 +167,8 @@ def take_gradebook(context: Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
     sent = forms.read_upload(context, gradebooks.LARGEST) or ("", b"")  # that of the roster
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
-    settings, assigned = context.settings, context.assigned
-    return _act(context, lambda act, one: gradebooks.take(act, settings, assigned, one, own))
+    assigned = context.assigned
+    return _act(context, lambda act, one: gradebooks.take(act, assigned, one, own))
 
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
@@ -242,7 +242,7 @@ def add(context: Context) -> Response:
     if file is None:
         raise UsageError("choose a case file first")
     with context.acting() as act:
-        private_cases.add(act, context.settings, context.assigned, private_cases.NewCase(*file))
+        private_cases.add(act, context.assigned, private_cases.NewCase(*file))
     return RedirectResponse(_address(context), 303)
 
 
@@ -261,7 +261,7 @@ def remove(context: Context) -> Response:
         cases.require(context.settings.private_folder(context.assigned.id), name)
         return forms.ask_again(context, "remove case file", _address(context), name)
     with context.acting() as act:
-        private_cases.remove(act, context.settings, context.assigned, name)
+        private_cases.remove(act, context.assigned, name)
     return RedirectResponse(_address(context), 303)
 
 
@@ -279,7 +279,7 @@ def begin_draft(context: Context) -> Response:
             raise UsageError(f"the game records are larger than {drafts.LARGEST:,} bytes together")
         games += [data] if data else []
     with context.acting() as act:
-        made = drafts.begin(act, context.settings, context.assigned, count, games)
+        made = drafts.begin(act, context.assigned, count, games)
     return RedirectResponse(_address(context, "drafts", made), 303)
 
 
@@ -344,7 +344,7 @@ def write(context: Context) -> Response:
     found = draft.require_findings()
     new = drafts.KeptCaseFile(context.field("name"), draft.load_choice())
     with context.acting() as act:
-        drafts.write(act, context.settings, context.assigned, found, new)
+        drafts.write(act, context.assigned, found, new)
     return RedirectResponse(_address(context), 303)
 
 
@@ -386,7 +386,7 @@ def ask(context: Context) -> Response:
         for one in parts
     }
     with context.acting() as act:
-        made = previews.ask(act, context.settings, context.assigned, PointWeights(points, weights))
+        made = previews.ask(act, context.assigned, PointWeights(points, weights))
     return RedirectResponse(f"{context.assignment_page}/points/{made}", 303)
 
 
@@ -395,7 +395,7 @@ def preview(context: Context) -> Response:
     """Show each mark that would change."""
     settings, assigned = context.settings, context.assigned
     own = previews.Preview(context.folder, context.job.about)
-    doubts = previews.list_doubts(context.service.database, settings, assigned, own)
+    doubts, unchecked = previews.list_doubts(context.service.database, settings, assigned, own)
     # All parts, each with its tests that would be worth something else. Once it is set, "now" is
     # what was in force before.
     changed = []
@@ -411,8 +411,8 @@ def preview(context: Context) -> Response:
         context,
         "preview.html",
         still_left_out=previews.would_be_left_out(settings, assigned, own.weights),
-        doubts=doubts.warnings,
-        unchecked=doubts.unchecked,
+        doubts=doubts,
+        unchecked=unchecked,
         found=own.read(),
         changed=changed,
         fault=context.job.fault if context.job.state == records.FAULT else "",
@@ -428,5 +428,5 @@ def set_points(context: Context) -> Response:
     how = "" if context.is_ticked("all_the_same") else "tick Grade anyway"
     previews.require_settable(service.database, service.settings, context.assigned, own, how)
     with context.acting() as act:
-        made = previews.put_in_force(act, service.settings, context.assigned, own)
+        made = previews.put_in_force(act, context.assigned, own)
     return RedirectResponse(f"{context.assignment_page}/gradings/{made.id}", 303)

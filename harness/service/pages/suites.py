@@ -80,25 +80,25 @@ def remove(context: Context) -> Response:
     if not forms.is_sure(context):
         raise UsageError("nothing was removed: tick that you are sure")
     with context.acting() as act:
-        engine_suites.remove(act, context.suite, context.settings)
+        engine_suites.remove(act, context.suite)
     return RedirectResponse("/suites", 303)
 
 
 @ROUTES.form(f"{_ONE}/runs", OWNERS, show)
 def post(context: Context) -> Response:
     """Take a document of ``run --json``, or an engine to be run here."""
-    service, suite, folder = context.service, context.suite, context.suite_folder
+    service, suite = context.service, context.suite
     revision = context.field("revision")
     with forms.receive_files(context) as found:
         if run_documents.is_document(found.path):
             posted = engine_suites.PostedRun.read(run_documents.load(found.path), revision)
             with context.acting() as act:
-                made = engine_suites.post(act, suite, posted, folder)
+                made = engine_suites.post(act, suite, posted)
         else:
             most, wanted = service.settings.largest, run_documents.WANTED
             kept = submissions.keep(service.store, found.path, found.name, most, wanted)
             with context.acting() as act:
-                made = engine_suites.post_engine(act, suite, kept, revision, folder)
+                made = engine_suites.post_engine(act, suite, kept, revision)
     return RedirectResponse(f"{context.suite_page}/runs/{made.id}", 303)
 
 
@@ -112,7 +112,7 @@ def take_cases(context: Context) -> Response:
         cases.unpack(settings, found.path, found.name, how) as (place, own),
         context.acting() as act,
     ):
-        cases.take(act, settings, context.suite, place, own)
+        cases.take(act, context.suite, place, own)
     return RedirectResponse(context.suite_page, 303)
 
 
@@ -185,5 +185,5 @@ def remove_run(context: Context) -> Response:
         page = f"{context.suite_page}/runs/{context.run.id}"
         return forms.ask_again(context, "remove run", page, name)
     with context.acting() as act:
-        engine_suites.remove_run(act, context.run, context.suite_folder)
+        engine_suites.remove_run(act, context.run)
     return RedirectResponse(f"/suites/{context.run.suite}", 303)

@@ -29,7 +29,7 @@ from harness.service import monitoring, records
 from harness.service.people import accounts
 from harness.service.records import Letter, Member, Person, new_id
 from harness.service.settings import Settings
-from harness.service.storage import courses, outgoing, people
+from harness.service.storage import courses, people, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.text import one_line
@@ -121,7 +121,7 @@ def list_reached(db: Connection, course: str) -> tuple[list[Person], list[Member
 
 def deliver(settings: Settings, database: Database) -> bool:
     """Send the next letter that is due; False if there is none. Raises as the database."""
-    return outgoing.deliver_next(
+    return queue.deliver_next(
         database, people.LETTERS, lambda letter: _deliver(settings, database, letter), HOUR
     )
 

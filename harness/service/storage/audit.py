@@ -11,14 +11,15 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from harness.errors import LedgerError
 from harness.grading.ledger.chains import START, Digest, Head, Seal
 from harness.service.local_times import describe_date
 from harness.service.records import AuditEntry
+from harness.service.settings import Settings
 from harness.service.storage import people
-from harness.service.storage.tables import AUDIT, AUDIT_END
+from harness.service.storage.tables import AUDIT, AUDIT_END, count, largest
 
 _NAME, _CUT = "audit", "audit that was cut off"
 _ONE = select(AUDIT_END.c.length, AUDIT_END.c.digest, AUDIT_END.c.seal)
@@ -28,11 +29,12 @@ _LINES = select(*(AUDIT.c[name] for name in AuditEntry._fields))
 
 
 class AuditedTransaction(NamedTuple):
-    """A transaction in which somebody does something, which is noted in it."""
+    """A transaction in which somebody does something in a service, which is noted in it."""
 
     db: Connection
     log: "AuditLog"
     by: str  # a person's id; empty: the service itself
+    settings: Settings
 
     def note(self, what: str, about: str, **details: object) -> None:
         """Note what was done, and to what."""
@@ -55,11 +57,7 @@ class AuditLog:
         db.execute(AUDIT_END.insert(), {"one": 1, **self._seal_head(_NAME, Head())})
 
     def note(self, db: Connection, by: str, what: str, about: str = "", **details: object) -> None:
-        """Add a line, in the transaction of what it tells of.
-
-        Raises:
-            LedgerError: how long it is was changed by others.
-        """
+        """Add a line, in the transaction of what it tells of; raises as :meth:`cut`."""
         end = self._head(db, hold=True)
         told = json.dumps(details, sort_keys=True, ensure_ascii=False) if details else ""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -81,6 +79,14 @@ class AuditLog:
         db.execute(AUDIT.delete().where(AUDIT.c.link <= last))
         db.execute(AUDIT_END.delete().where(AUDIT_END.c.one == 0))
         db.execute(AUDIT_END.insert(), {"one": 0, **self._seal_head(_CUT, head)})
+
+    @staticmethod
+    def find_old(db: Connection, before: str) -> tuple[int, int]:
+        """Return the number of the last line of before a time, and how many lines these are."""
+        later = select(func.min(AUDIT.c.link)).where(AUDIT.c["at"] >= before)
+        first = db.execute(later).scalar_one()
+        last = largest(db, AUDIT.c.link) if first is None else int(first) - 1
+        return last, count(db, AUDIT.c.link <= last)
 
     def entries(self, db: Connection, about: Sequence[str] = ()) -> list[AuditEntry]:
         """Return its lines, the newest first; ``about``: those of these things alone."""
@@ -107,9 +113,9 @@ class AuditLog:
             if kept.chained != self._seal.of_row(_NAME, row.link, row[1:-1], before).chained:
                 found.append(f"line {row.link} was changed or added")
             before = kept.chained
-        count = first.length + len(rows)
-        if (count, before) != (end.length, end.digest):
-            found.append(f"its end was changed: found {count} lines, expected {end.length}")
+        length = first.length + len(rows)
+        if (length, before) != (end.length, end.digest):
+            found.append(f"its end was changed: found {length} lines, expected {end.length}")
         return found
 
     def _head(self, db: Connection, *, hold: bool = False) -> Head:

@@ -106,7 +106,7 @@ class Database:
     def acting(self, by: str = "") -> Iterator[AuditedTransaction]:
         """Give a transaction in which a person does something, by the id; "": the service."""
         with self.changing() as db:
-            yield AuditedTransaction(db, self.log, by)
+            yield AuditedTransaction(db, self.log, by, self._settings)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -364,10 +364,7 @@ def load(place: ServerPlace, source: Path) -> None:
 
 
 def unload(place: ServerPlace) -> None:
-    """Remove all that :func:`load` wrote.
-
-    Raises as :func:`dump`.
-    """
+    """Remove all that :func:`load` wrote; raises as :func:`dump`."""
     with _on_server(place) as db:
         ids = db.execute(text(f"SELECT id FROM {OWN_SCHEMA}.assigned")).scalars()
         for name in (*map(schema_of, ids), OWN_SCHEMA):

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, Table, func, select, text
 
 from harness.service import records
 from harness.service.records import Link, Person, Session, Token
@@ -18,6 +18,7 @@ PEOPLE = tables.Rows(Person, tables.PERSON)
 LINKS = tables.Rows(Link, tables.LINK)
 SESSIONS = tables.Rows(Session, tables.SESSION)
 TOKENS = tables.Rows(Token, tables.TOKEN)
+_ENDING: tuple[Table, ...] = (tables.SESSION, tables.LINK, tables.TOKEN)
 
 
 def of_link(db: Connection, digest: str) -> Person | None:
@@ -94,6 +95,17 @@ def of_token(db: Connection, digest: str) -> Token | None:
     return TOKENS.first(db, TOKENS.query.where(own.digest == digest, own.until > time.time()))
 
 
+def count_ended(db: Connection, before: float) -> int:
+    """Return how many sessions, links and tokens ended before a time."""
+    return sum(tables.count(db, one.c["until"] < before) for one in _ENDING)
+
+
+def forget_ended(db: Connection, before: float) -> None:
+    """Remove the sessions, links and tokens that ended before a time."""
+    for one in _ENDING:
+        db.execute(one.delete().where(one.c["until"] < before))
+
+
 def has_entered(db: Connection) -> bool:
     """Whether anybody ever signed in."""
     entered = select(tables.AUDIT.c.link).where(tables.AUDIT.c.what == ENTERED).limit(1)
@@ -134,6 +146,18 @@ def forget_asked(db: Connection, before: float) -> None:
     own = tables.LETTER.c
     old = own.kind == records.ASKED, own.state != records.WAITING, own.made < before
     db.execute(tables.LETTER.delete().where(*old))
+
+
+def count_settled(db: Connection, before: float) -> int:
+    """Return how many letters were made before a time and no longer wait."""
+    own = tables.LETTER.c
+    return tables.count(db, own.made < before, own.state != records.WAITING)
+
+
+def forget_settled(db: Connection, before: float) -> None:
+    """Remove the letters that were made before a time and no longer wait."""
+    own = tables.LETTER.c
+    db.execute(tables.LETTER.delete().where(own.made < before, own.state != records.WAITING))
 
 
 def count_letters(db: Connection) -> dict[str, int]:

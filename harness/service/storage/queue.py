@@ -1,17 +1,20 @@
-"""The queue: jobs, leased by workers on any number of machines. It never holds bytes.
+"""The queues: jobs, leased by workers on any number of machines, and messages to other systems.
 
-What workers count, with durations, is in rows that all of them share: no restart loses any.
+They never hold bytes. What workers count, with durations, is in rows that all of them share: no
+restart loses any.
 """
 
 import json
 import secrets
-from collections.abc import Iterable
-from typing import Any
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select, text, tuple_
 
 from harness.grading.ledger import places
 from harness.service import monitoring, records
+from harness.service.storage.database import Database
 from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, tally
 
 JOBS = Rows(records.Job, JOB)
@@ -69,8 +72,7 @@ def is_due(db: Connection) -> bool:
 
 def take_back(db: Connection) -> None:
     """Requeue jobs that this process had and could not give back; it has none now."""
-    mine = {"owner": places.me(), "state": records.LEASED}
-    JOBS.change(db, {**_FREE, "state": records.WAITING, "until": 0.0}, **mine)
+    JOBS.change(db, {**_FREE, **_AGAIN}, owner=places.me(), state=records.LEASED)
 
 
 def lease(db: Connection) -> records.Job | None:
@@ -114,6 +116,7 @@ def _next(db: Connection) -> records.Job | None:
 
 
 _FREE: dict[str, Any] = {"token": "", "owner": ""}  # of a job that nobody has
+_AGAIN: dict[str, Any] = {"state": records.WAITING, "until": 0.0}  # of a job that is to be done
 
 
 def _mine(job: records.Job) -> dict[str, Any]:
@@ -163,8 +166,7 @@ def list_held(db: Connection) -> set[str]:
 
 def release(db: Connection, assignment: str) -> None:
     """Let the jobs of an assignment be done that were held."""
-    values = {"state": records.WAITING, "until": 0.0}
-    JOBS.change(db, values, assignment=assignment, state=records.HELD)
+    JOBS.change(db, _AGAIN, assignment=assignment, state=records.HELD)
 
 
 def record_error(db: Connection, job: records.Job, fault: str) -> None:
@@ -174,13 +176,12 @@ def record_error(db: Connection, job: records.Job, fault: str) -> None:
 
 def begin_anew(db: Connection, job: str) -> bool:
     """Let a job that is a fault be tried again."""
-    values: dict[str, Any] = {"state": records.WAITING, "deaths": 0, "fault": "", "until": 0.0}
-    return bool(JOBS.change(db, values, id=job, state=records.FAULT))
+    return bool(JOBS.change(db, {**_AGAIN, "deaths": 0, "fault": ""}, id=job, state=records.FAULT))
 
 
 def again(db: Connection, kind: str, about: str) -> None:
     """Let jobs that are done be done once more."""
-    values = {"state": records.WAITING, "made": places.now(db), "until": 0.0}
+    values = {**_AGAIN, "made": places.now(db)}
     JOBS.change(db, values, kind=kind, about=about, state=records.DONE)
 
 
@@ -190,8 +191,8 @@ def put_anew(db: Connection, job: records.Job) -> None:
     The worker that has it now loses it.
     """
     known = put(db, job)
-    values = {**_FREE, "state": records.WAITING, "deaths": 0, "fault": "", "until": 0.0}
-    JOBS.change(db, {**values, "made": places.now(db)}, id=known.id)
+    values = {**_FREE, **_AGAIN, "deaths": 0, "fault": "", "made": places.now(db)}
+    JOBS.change(db, values, id=known.id)
 
 
 def follow_up(db: Connection) -> None:
@@ -238,11 +239,6 @@ def ahead(db: Connection, job: records.Job) -> int:
     return count(db, JOB.c.state == records.WAITING, is_before)
 
 
-def counts(db: Connection) -> dict[str, int]:
-    """Return how many jobs there are in each state."""
-    return dict(tally(db, JOB.c.state))
-
-
 def census(db: Connection) -> dict[tuple[str, str], int]:
     """Return how many jobs there are of each kind in each state."""
     return {(kind, state): number for kind, state, number in tally(db, JOB.c.kind, JOB.c.state)}
@@ -258,6 +254,75 @@ def withdraw(db: Connection, about: str) -> None:
     """Remove what waits about something."""
     waits = JOB.c.state.in_((records.WAITING, records.HELD))
     db.execute(JOB.delete().filter_by(about=about).where(waits))
+
+
+# --- Messages to other systems: letters, marks, and questions about members ----------------------
+# A row waits until its ``due`` time, and is leased while it is delivered. None is lost: one that
+# was not taken waits for another try, later and later.
+
+
+_DELIVERY = 300.0  # seconds for one delivery, longer than all its time limits
+_SOON = 60.0  # seconds before the second try
+_TURN = ("state", "tries", "due")
+T = TypeVar("T", bound=Any)
+
+
+def deliver_next(
+    database: Database, rows: Rows[T], deliver: Callable[[T], dict[str, object]], latest: float
+) -> bool:
+    """Deliver the next row that is due; False if there is none.
+
+    ``deliver`` returns what then changes in the row; if that leaves it waiting, it is tried again
+    after ``latest`` seconds at most.
+
+    Raises:
+        ServerError: the database cannot be used now.
+    """
+    own, now = rows.table.c, time.time()
+    is_due = (own.state == records.WAITING, own.due <= now)
+    with database.reading() as db:  # asked often: it writes nothing
+        if db.execute(select(own.due).where(*is_due).limit(1)).fetchone() is None:
+            return False
+    with database.changing() as db:
+        query = rows.query.where(*is_due).order_by(own.due, *rows.table.primary_key)
+        found = rows.first(db, query.with_for_update(skip_locked=True))
+        if found is None:
+            return False
+        # It is due again after the lease.
+        taken: T = found._replace(tries=found.tries + 1, due=now + _DELIVERY)
+        key = _key_of(rows, taken)
+        rows.change(db, {"tries": taken.tries, "due": taken.due}, **key)
+    values = {"due": 0.0, **deliver(taken)}
+    values["due"] = values["due"] or next_try(taken.tries, latest)
+    with database.changing() as db:
+        if not rows.change(db, values, **key, tries=taken.tries, due=taken.due):
+            # It was put anew meanwhile, and has another turn.
+            rows.change(db, {n: v for n, v in values.items() if n not in _TURN}, **key)
+    return True
+
+
+def _key_of(rows: Rows[T], record: T) -> dict[str, object]:
+    return {one.name: getattr(record, one.name) for one in rows.table.primary_key}
+
+
+def next_try(tries: int, latest: float) -> float:
+    """Return when something is tried again that failed so often."""
+    wait: float = min(_SOON * 2 ** min(tries - 1, 10), latest)
+    return time.time() + wait
+
+
+def postpone(db: Connection, rows: Rows[T], until: float, **named: object) -> None:
+    """Let nothing of these that is due be tried before a time: the other side is away."""
+    is_due = rows.table.c.due <= time.time()
+    query = rows.query.filter_by(state=records.WAITING, **named).where(is_due)
+    # One that is being put anew stays as it is: nobody waits here.
+    for one in rows.list(db, query.with_for_update(skip_locked=True)):
+        rows.change(db, {"due": until}, **_key_of(rows, one))
+
+
+def try_now(db: Connection, rows: Rows[T], **named: object) -> None:
+    """Let all of these that wait be tried now."""
+    rows.change(db, {"due": time.time(), "tries": 0}, state=records.WAITING, **named)
 
 
 # --- What workers count, with durations, in rows that all of them share: no restart loses any ----

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Column, Connection, Select, func, select
+from sqlalchemy import Column, Connection, Select, func, select, text
 
 from harness.service import records
 from harness.service.storage import tables
@@ -159,13 +159,13 @@ def mark_of(db: Connection, grading: str, student: str) -> records.StudentMark |
     return MARKS.find(db, grading=grading, key=got.key) if got else None
 
 
-def say(db: Connection, upload: str, text: str, instead_of: int = 0) -> int:
+def say(db: Connection, upload: str, word: str, instead_of: int = 0) -> int:
     """Add a word of a worker's about public tests; return its number, which grows.
 
     ``instead_of``: the number of a word that it takes the place of; 0: none.
     """
     number = tables.largest(db, tables.WORD.c.number, tables.WORD.c.upload == upload) + 1
-    db.execute(tables.WORD.insert(), {"upload": upload, "number": number, "said": text})
+    db.execute(tables.WORD.insert(), {"upload": upload, "number": number, "said": word})
     if instead_of:
         db.execute(tables.WORD.delete().filter_by(upload=upload, number=instead_of))
     return number
@@ -196,6 +196,57 @@ def forget_words(db: Connection, upload: str, begun: str) -> None:
     if last := tables.largest(db, tables.WORD.c.number, tables.WORD.c.upload == upload):
         db.execute(tables.WORD.delete().filter_by(upload=upload))
         db.execute(tables.WORD.insert(), {"upload": upload, "number": last + 1, "said": begun})
+
+
+# --- What may go when its time is over, and what still needs it ----------------------------------
+
+
+def list_checked(db: Connection, before: float) -> list[tuple[str, str]]:
+    """Return the assignments and ids of what was submitted before a time."""
+    own = tables.UPLOAD.c
+    query = select(own.assignment, own.id).where(own["at"] < before).order_by(own.id)
+    return [(row[0], row[1]) for row in db.execute(query)]
+
+
+def forget_old_words(db: Connection, before: float) -> None:
+    """Remove what workers said of uploads of before a time, while they ran public tests."""
+    old = select(tables.UPLOAD.c.id).where(tables.UPLOAD.c["at"] < before)
+    db.execute(tables.WORD.delete().where(tables.WORD.c.upload.in_(old)))
+
+
+def last_events(db: Connection) -> dict[str, float]:
+    """Return when something was last submitted, graded or run, by the ids of assignments."""
+    found: dict[str, float] = {}
+    upload, grading, run = tables.UPLOAD.c, tables.GRADING.c, tables.SUITE_RUN.c
+    engines = select(tables.SUITE.c.bench, func.max(run["at"])).group_by(tables.SUITE.c.bench)
+    for query in (
+        select(upload.assignment, func.max(upload["at"])).group_by(upload.assignment),
+        select(grading.assignment, func.max(grading["at"])).group_by(grading.assignment),
+        select(grading.assignment, func.max(grading.concluded)).group_by(grading.assignment),
+        engines.join(tables.SUITE_RUN, run.suite == tables.SUITE.c.id),
+    ):
+        for assignment, last in db.execute(query):
+            found[assignment] = max(found.get(assignment, 0.0), last)
+    return found
+
+
+def originals(db: Connection) -> dict[str, set[str]]:
+    """Map the SHA-256 of submitted bytes to the assignments that they were submitted for."""
+    found: dict[str, set[str]] = {}
+    run = tables.SUITE_RUN.c
+    uploads = select(tables.UPLOAD.c.sha256, tables.UPLOAD.c.assignment)
+    engines = select(run.sha256, tables.SUITE.c.bench).where(run.sha256 != "")
+    engines = engines.join(tables.SUITE, tables.SUITE.c.id == run.suite)
+    for query in (uploads.distinct(), engines.distinct()):
+        for sha256, assignment in db.execute(query):
+            found.setdefault(sha256, set()).add(assignment)
+    return found
+
+
+def hold_uploads(db: Connection) -> None:
+    """Block submissions until the end of a transaction; a file being written is kept anyway."""
+    if db.dialect.name == "postgresql":
+        db.execute(text("LOCK TABLE upload IN SHARE MODE"))
 
 
 # --- What people add to what is computed: comments, and marks of their own -----------------------
