@@ -14,25 +14,15 @@ import sys
 import time
 from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 
 from harness import signals
 from harness.engine import engine_clock, launch
 from harness.errors import SandboxError, StarvedError
 from harness.processes import children, descendants
-from harness.typed import NamedTuple, Protocol
+from harness.typed import NamedTuple
 
-
-class WorkerChannel(Protocol):
-    """Channel from a worker to the process with its task."""
-
-    def __call__(self, note: object, /) -> None:
-        """Tell something of the task."""
-
-    def claim(self, part: int) -> bool:
-        """Return whether to do a part of the task; False: another worker does it, or has."""
-
-
-Note = WorkerChannel
+Note = Callable[[object], object]  # tells something of a task to the process that handed it out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +35,6 @@ if TYPE_CHECKING:
 _HEADER = 8  # bytes: the length of a message, or the index of a task
 DONE, NOTE, CLAIM, LATER = range(4)  # kinds of messages
 LONGER = -1  # claimed instead of a part: to be at the part under way for long, while others wait
-_YES, _NO = b"y", b"n"
 _PATIENCE = 60.0  # seconds that a worker has to end its engine and itself, on a busy machine too
 _SOON = 0.1  # seconds between two looks whether a worker has ended
 _LOOK = 0.25  # seconds between two looks at who sleeps
@@ -71,56 +60,25 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     leave: Callable[[], None] = lambda: None,
     *,
     forked: bool = False,
-    parts: Callable[[Task], int] | None = None,
     on_time: Callable[[list[int]], None] = lambda _: None,
     hear_out: bool = False,
 ) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
-    ``work`` is given the task and a line to send notes with, which arrive at ``on_note`` with the
+    ``work`` is given the task and what it tells notes to, which arrive at ``on_note`` with the
     task's index. Each forked process calls ``leave`` before its end. With ``forked`` there is one
     even for a single worker. Closing the iterator ends the work under way.
 
-    ``parts``, ``on_time``, ``hear_out``: see :class:`WorkerPool`.
+    ``on_time``, ``hear_out``: see :class:`WorkerPool`.
     """
     if min(workers, len(tasks)) > (0 if forked else 1):
-        pool = _ForkedPool(tasks, workers, on_note, on_time, parts=parts, hear_out=hear_out)
+        pool = _ForkedPool(tasks, workers, on_note, on_time, hear_out=hear_out)
         pool.work, pool.leave = work, leave
         yield from pool.results()  # type: ignore[misc]
         return
     with launch.end_on_exit():
         for index, task in enumerate(tasks):
-            yield index, _attempt(work, task, _Direct(on_note, index))
-
-
-class _Direct:
-    """A line within one process."""
-
-    def __init__(self, on_note: Callable[[int, object], None], index: int) -> None:
-        self._on_note = on_note
-        self._index = index
-
-    def __call__(self, note: object, /) -> None:
-        self._on_note(self._index, note)
-
-    def claim(self, part: int) -> bool:
-        return True
-
-
-class _PipedWorker:
-    """A line from a worker to the process that hired it."""
-
-    def __init__(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
-        self._requests = requests
-        self._answers = answers
-        self._dump = dump
-
-    def __call__(self, note: object, /) -> None:
-        _send(self._answers, self._dump((NOTE, note)))
-
-    def claim(self, part: int) -> bool:
-        _send(self._answers, self._dump((CLAIM, part)))
-        return os.read(self._requests, 1) == _YES
+            yield index, _attempt(work, task, partial(on_note, index))
 
 
 def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault:
@@ -198,9 +156,6 @@ class _Forked(WorkerHandle):
 
     def hand_out(self, task: int) -> None:
         os.write(self.requests, _header(task))
-
-    def grant(self, *, granted: bool, later: bool = False) -> None:
-        os.write(self.requests, _YES if granted else _NO)
 
     def receive(self) -> list[tuple[int, object]] | None:
         header = _read(self.answers, _HEADER)
@@ -461,13 +416,16 @@ class _ForkedPool(WorkerPool):
 
     def _labour(self, requests: int, answers: int) -> None:
         """Carry out requests until the last one. Runs in the worker process; never returns."""
+
+        def note(content: object) -> None:
+            _send(answers, self._dump((NOTE, content)))
+
         try:
             signals.end_on_sigterm()
             signals.leave_sigint_to_the_parent()
             while request := os.read(requests, _HEADER):
                 index = int.from_bytes(request)
-                line = _PipedWorker(requests, answers, self._dump)
-                result = _attempt(self.work, self._tasks[index], line)
+                result = _attempt(self.work, self._tasks[index], note)
                 with signals.hold_back():  # half a result is none
                     _send(answers, self._dump((DONE, result)))
             self.leave()
