@@ -90,9 +90,15 @@ def unpack(
     Raises as :func:`examine`.
     """
     for member in files(path, limits):
-        place = places.get(member.name)
-        if place is not None:
-            _write(member, folder / place)
+        if member.name not in places:
+            continue
+        place = folder / places[member.name]
+        file_system.make_open(place.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(place, flags), "wb") as file:
+            os.fchmod(file.fileno(), file_system.file_mode(is_program=member.executable))
+            for piece in member.content:
+                file.write(piece)
 
 
 def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[ArchiveMember]:  # noqa: B008
@@ -141,15 +147,6 @@ def _members(
             raise ArchiveError("a file without a name", member.name)
         for _ in member.content:  # looked at, at least, if nobody has read it
             pass
-
-
-def _write(member: ArchiveMember, place: Path) -> None:
-    file_system.make_open(place.parent)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with os.fdopen(os.open(place, flags), "wb") as file:
-        os.fchmod(file.fileno(), file_system.file_mode(is_program=member.executable))
-        for piece in member.content:
-            file.write(piece)
 
 
 class Placing(NamedTuple):

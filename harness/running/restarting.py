@@ -30,18 +30,14 @@ def next_place(
     A place does not count if no test comes after it, or if the command would have to be sent
     again before it.
     """
+    before = command_properties[_name(case.steps[index - 1])]
     for place in _places(case, command_properties):
-        is_same = place.step == index > start and _begins(case, index, command_properties)
+        is_same = place.step == index > start and not _prepares(before)
         if is_same or place.step > index:
             again = not is_same and case.steps[index].command in place.settings
             if not again and any(step.is_test for step in case.steps[place.step :]):
                 return place
     return None
-
-
-def _begins(case: CaseFile, index: int, command_properties: PropertyTable) -> bool:
-    """Whether the commands that make a new board begin here."""
-    return index == 0 or not _prepares(command_properties[_name(case.steps[index - 1])])
 
 
 def _places(case: CaseFile, command_properties: PropertyTable) -> Iterator[RestartPoint]:

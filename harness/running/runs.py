@@ -99,11 +99,9 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
     is_collecting = gc.isenabled()
     gc.disable()  # a heap of records grows, which has no cycles: a fifth of the time
     try:
+        paths = [tests] if isinstance(tests, str | os.PathLike) else tests
         found = gather(
-            [
-                os.fspath(one)
-                for one in ([tests] if isinstance(tests, str | os.PathLike) else tests)
-            ],
+            [os.fspath(path) for path in paths],
             options.dialect,
             options.only,
             options.ids,
