@@ -72,6 +72,7 @@ class Runner:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
         context, bases = self._context, [case.basis for unit in units for case in unit.cases]
+        self._whole = {unit.submission.key: unit for unit in units}
         withdraw(self._ledger, bases, context.set_aside)
         is_left = True
         while is_left:
@@ -112,17 +113,16 @@ class Runner:
                 self._concurrency.apart(),
                 closing(Orders(self._context, box, content_of, alone=True)) as orders,
             ):
-                self._again(units, left, orders)
-        whole = {unit.submission.key: unit for unit in units}
+                self._again(left, orders)
         cut = self._find_doubtful(units, cut=True)
-        left = [one for one in cut if self._choose_cut(whole[one.submission.key], one).cases]
+        left = [one for one in cut if self._choose_cut(one).cases]
         together = len(left) if self._context.other_machines else 1  # here, others get in between
         for start in range(0, len(left), max(1, together)):
             with (
                 self._concurrency.last(),
                 closing(Orders(self._context, box, content_of, alone=True)) as orders,
             ):
-                self._end_cut(units, left[start : start + together], orders)
+                self._end_cut(left[start : start + together], orders)
 
     def _find_doubtful(self, units: Sequence[WorkUnit], *, cut: bool) -> list[WorkUnit]:
         """Return the units with what is to be rerun: what was cut short, or all else."""
@@ -139,40 +139,37 @@ class Runner:
         firsts = self._runs(case)[:1]
         return self._rules.find_cuts(firsts[0]) if firsts else {}
 
-    def _again(self, units: Sequence[WorkUnit], left: Sequence[WorkUnit], orders: Orders) -> None:
+    def _again(self, left: Sequence[WorkUnit], orders: Orders) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
-        whole = {unit.submission.key: unit for unit in units}
         while left:
             turn = [
                 unit._replace(cases=unit.cases[:1], why=self._why("in doubt")) for unit in left
             ]
             self._round(turn, orders, 2, 1)
-            again = [whole[unit.submission.key] for unit in left]
+            again = [self._whole[unit.submission.key] for unit in left]
             for unit in again:
                 self._believe(unit)
             left = self._find_doubtful(again, cut=False)
 
-    def _end_cut(
-        self, units: Sequence[WorkUnit], left: Sequence[WorkUnit], orders: Orders
-    ) -> None:
+    def _end_cut(self, left: Sequence[WorkUnit], orders: Orders) -> None:
         """Find out, alone, whether engines hang whose runs were cut short.
 
         One case file of each submission is rerun at a time; its runs may decide the others.
         """
-        whole = {unit.submission.key: unit for unit in units}
         while left:
-            chosen = [self._choose_cut(whole[unit.submission.key], unit) for unit in left]
-            if not (turn := [unit for unit in chosen if unit.cases]):
+            if not (turn := [unit for unit in map(self._choose_cut, left) if unit.cases]):
                 return
             self._round(turn, orders, 2, 1)
-            left = self._find_doubtful([whole[one.submission.key] for one in turn], cut=True)
+            again = [self._whole[unit.submission.key] for unit in turn]
+            left = self._find_doubtful(again, cut=True)
 
-    def _choose_cut(self, whole: WorkUnit, left: WorkUnit) -> WorkUnit:
+    def _choose_cut(self, left: WorkUnit) -> WorkUnit:
         """Return the unit with one attempt to be rerun, or none; settle what needs no other run.
 
         The attempt that was cut least often takes least time.
         """
-        evidence, key = self._weigh(whole), whole.submission.key
+        key = left.submission.key
+        evidence = self._weigh(self._whole[key])
         self._patient[key] = tuple({*self._patient.get(key, ()), *evidence.slow})
         rerun: list[UnitCase] = []
         for case in left.cases:

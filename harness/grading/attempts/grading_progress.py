@@ -39,9 +39,7 @@ class UnitsProgress(GradingListener):
         self._done, self._total = 0, total
         self._heartbeat = Heartbeat()
         self._files: dict[str, tuple[str, float]] = {}  # that run, and since when, by submission
-        self._prolonged: dict[
-            str, records.CaseProlonged
-        ] = {}  # that are waited for, by submission
+        self._prolonged: dict[str, records.CaseProlonged] = {}  # waited for, by submission
         self._live = make() if sys.stderr.isatty() and total else None
         if self._live:
             self._line = self._live.add_task(name, total=total)

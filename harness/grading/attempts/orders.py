@@ -276,8 +276,8 @@ def unit_runner_of(context: GradingContext, box: BoxLimits) -> UnitRunner:
 # has. An attempt in doubt is rerun with nothing beside it, so others on the machine must wait.
 
 
-class Concurrency(Protocol):
-    """Sharing of a grading's machine and ledger; by default with nobody."""
+class Concurrency:
+    """Sharing of a grading's machine and ledger; this one expects nobody else."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         """Lease attempts: those that may be run by us."""
@@ -296,8 +296,4 @@ class Concurrency(Protocol):
         return nullcontext()
 
 
-class _SingleGrader(Concurrency):
-    """Expect nobody else: if somebody is there, that is an error."""
-
-
-ALONE: Concurrency = _SingleGrader()
+ALONE = Concurrency()

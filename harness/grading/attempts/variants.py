@@ -90,13 +90,6 @@ class _AnsweredCommand(NamedTuple):
     builds: bool  # what follows depends on it, all have it, and what it does is known
     position: Position
 
-    @property
-    def is_reliable_test(self) -> bool:
-        """Whether it is a test that may be relied on."""
-        pattern = self.step.pattern
-        unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
-        return self.is_exact and self.step.is_test and not unreliable
-
 
 class _VariantScene(NamedTuple):
     start: Beginning
@@ -192,7 +185,9 @@ class _Image:
         settled = entry.is_settled and got.is_settled and entry.reply.ok is got.reply.ok
         known = settled and got.reply.ok  # what is refused in both does nothing
         alike = change.kind != ORDER or got.position == entry.position  # not so between two plays
-        if not (known and alike and entry.is_reliable_test):
+        pattern, is_test = entry.step.pattern, entry.is_exact and entry.step.is_test
+        unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
+        if unreliable or not (known and alike and is_test):
             self._pending += [command] * (entry.builds and known)
         elif not self._differs or entry.properties.names_file:
             self._pending += [command] * entry.builds
