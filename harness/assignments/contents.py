@@ -1,7 +1,7 @@
 """A submitted archive, looked into: its files, compared with what its assignment asks for."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -93,24 +93,18 @@ def environments(names: Iterable[str]) -> tuple[str, ...]:
 
     One that was made in the folder of the work itself is only the parts that it has.
     """
-    there = list(names)
-    return tuple(prefix for name in there for prefix in _environment(name, there))
-
-
-def _environment(name: str, names: Sequence[str]) -> Iterator[str]:
-    folder, _, last = name.rpartition("/")
-    if last != _VENV:
-        return
-    within = f"{folder}/" if folder else ""
-    parts = tuple(f"{within}{part}/" for part in _PARTS)
-    if all(
-        other.startswith(parts) or other == name for other in names if other.startswith(within)
-    ):
-        yield within or name
-        yield from parts if not within else ()
-    else:
-        yield name
-        yield from parts
+    there, found = list(names), list[str]()
+    for name in there:
+        folder, _, last = name.rpartition("/")
+        if last == _VENV:
+            within = f"{folder}/" if folder else ""
+            parts = tuple(f"{within}{part}/" for part in _PARTS)
+            inside = [other for other in there if other.startswith(within)]
+            if within and all(other.startswith(parts) or other == name for other in inside):
+                found.append(within)
+            else:
+                found += [name, *parts]
+    return tuple(found)
 
 
 # --- The files of a submission, compared with what its assignment asks for: names only -----------

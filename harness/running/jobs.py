@@ -391,15 +391,10 @@ class _ForkedPool(WorkerPool):
     work: Work[Any, object]
     leave: Callable[[], None]
 
-    def results(self) -> Generator[tuple[int, object], None, None]:
-        # Once, before the fork; what pickle itself has besides takes time to load.
+    def start_worker(self) -> WorkerHandle:
+        # Before the fork; what pickle itself has besides takes time to load.
         from _pickle import dumps, loads
 
-        self._load = loads
-        self._dump = dumps
-        yield from super().results()
-
-    def start_worker(self) -> WorkerHandle:
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
         pid = os.fork()
@@ -409,16 +404,16 @@ class _ForkedPool(WorkerPool):
                 os.close(worker.answers)
             os.close(requests_in)
             os.close(answers_out)
-            self._labour(requests_out, answers_in)
+            self._labour(requests_out, answers_in, dumps)
         os.close(requests_out)
         os.close(answers_in)
-        return _Forked(pid, requests_in, answers_out, self._load)
+        return _Forked(pid, requests_in, answers_out, loads)
 
-    def _labour(self, requests: int, answers: int) -> None:
+    def _labour(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
         """Carry out requests until the last one. Runs in the worker process; never returns."""
 
         def note(content: object) -> None:
-            _send(answers, self._dump((NOTE, content)))
+            _send(answers, dump((NOTE, content)))
 
         try:
             signals.end_on_sigterm()
@@ -427,7 +422,7 @@ class _ForkedPool(WorkerPool):
                 index = int.from_bytes(request)
                 result = _attempt(self.work, self._tasks[index], note)
                 with signals.hold_back():  # half a result is none
-                    _send(answers, self._dump((DONE, result)))
+                    _send(answers, dump((DONE, result)))
             self.leave()
         finally:
             if matchers := sys.modules.get("harness.reading.matchers"):  # few tasks need them

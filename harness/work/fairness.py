@@ -192,6 +192,14 @@ class TimeRules(NamedTuple):
 
         return believe(first, second, self.command_properties, counts)
 
+    def fails_like(self, first: FileResult, second: FileResult) -> bool:
+        """Whether ``first`` failed, and only in ways in which ``second``, of any case file, did.
+
+        Nothing else may be in doubt about the first.
+        """
+        one, other = _breaks(first), _breaks(second)
+        return bool(one) and one <= other and not fails_by_choice(first, self.command_properties)
+
 
 def _list_late(result: FileResult) -> Iterator[tuple[str, float]]:
     """Yield the commands that were not answered in time, with the limit that each had."""
@@ -236,15 +244,6 @@ def find_changed_steps(first: FileResult, second: FileResult) -> tuple[int, ...]
         for one, other in zip(first.outcomes, second.outcomes, strict=True)
         if one.verdict is not other.verdict
     )
-
-
-def fails_like(first: FileResult, second: FileResult, command_properties: PropertyTable) -> bool:
-    """Whether ``first`` failed, and only in ways in which ``second``, of any case file, did.
-
-    Nothing else may be in doubt about the first.
-    """
-    one, other = _breaks(first), _breaks(second)
-    return bool(one) and one <= other and not fails_by_choice(first, command_properties)
 
 
 def _breaks(result: FileResult) -> set[FailureKind | str]:

@@ -163,13 +163,13 @@ class SharingPool(jobs._ForkedPool):
         )
         return worker
 
-    def _labour(self, requests: int, answers: int) -> None:
+    def _labour(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
         def claim(part: int) -> bool:
-            jobs._send(answers, self._dump((jobs.CLAIM, part)))
+            jobs._send(answers, dump((jobs.CLAIM, part)))
             return os.read(requests, 1) == b"y"
 
         self.work = partial(self.work, claim)
-        super()._labour(requests, answers)
+        super()._labour(requests, answers, dump)
 
 
 def share(

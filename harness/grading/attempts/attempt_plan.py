@@ -317,22 +317,16 @@ def attempts(
         case: [(word, _digest(path.read_bytes())) for word, path in companions(case)]
         for case in cases
     }
-    return [
-        PlannedAttempt(
-            _digest(canonical_json.dumps([build, *case[:2], case.sha256, beside[case]])),
-            one.key,
-            case.kind,
-            case.name,
-            case.sha256,
-            build,
-        )
-        for one in submissions
-        if not (one.refused or one.unread)
-        for build in [
-            _digest(canonical_json.dumps([ground, (one.key, one.sha256, one.root, one.kept)]))
-        ]
-        for case in cases
-    ]
+    found = []
+    for one in submissions:
+        if one.refused or one.unread:
+            continue
+        build = _digest(canonical_json.dumps([ground, (one.key, one.sha256, one.root, one.kept)]))
+        for case in cases:
+            kind, name, sha256 = case.kind, case.name, case.sha256
+            basis = _digest(canonical_json.dumps([build, kind, name, sha256, beside[case]]))
+            found.append(PlannedAttempt(basis, one.key, kind, name, sha256, build))
+    return found
 
 
 def companions(case: PlannedCase) -> list[tuple[str, Path]]:

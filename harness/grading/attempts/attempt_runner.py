@@ -243,19 +243,12 @@ class Runner:
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
         """
-        command_properties = self._context.assignment.command_properties
         runs = [(case, self._runs(case)) for case in unit.cases]
         twice = [pair for _, pair in runs if len(pair) == 2]
-        sure = [
-            first
-            for first, second in twice
-            if fairness.fails_like(first, second, command_properties)
-        ]
+        sure = [first for first, second in twice if self._rules.fails_like(first, second)]
         for case, pair in runs:
             is_left = len(pair) == 1 and not (self._is_late(case) or self._find_cuts(case))
-            if is_left and any(
-                fairness.fails_like(pair[0], one, command_properties) for one in sure
-            ):
+            if is_left and any(self._rules.fails_like(pair[0], one) for one in sure):
                 self._ledger.settle(case.basis, self._token)
 
     def _is_late(self, case: UnitCase) -> bool:
