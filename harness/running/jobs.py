@@ -148,19 +148,15 @@ class WorkerHandle:
 class _Forked(WorkerHandle):
     """A fork of this process, which has all that we have: it is told indices, and says objects."""
 
-    def __init__(
-        self, pid: int, requests: int, answers: int, load: Callable[[bytes], tuple[int, object]]
-    ) -> None:
-        super().__init__(pid, requests, answers)
-        self._load = load
-
     def hand_out(self, task: int) -> None:
-        os.write(self.requests, _header(task))
+        os.write(self.requests, task.to_bytes(_HEADER))
 
     def receive(self) -> list[tuple[int, object]] | None:
+        from _pickle import loads
+
         header = _read(self.answers, _HEADER)
         message = None if header is None else _read(self.answers, int.from_bytes(header))
-        return None if message is None else [self._load(message)]
+        return None if message is None else [loads(message)]
 
 
 class WorkerPool:
@@ -393,7 +389,7 @@ class _ForkedPool(WorkerPool):
 
     def start_worker(self) -> WorkerHandle:
         # Before the fork; what pickle itself has besides takes time to load.
-        from _pickle import dumps, loads
+        from _pickle import dumps
 
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
@@ -407,7 +403,7 @@ class _ForkedPool(WorkerPool):
             self._labour(requests_out, answers_in, dumps)
         os.close(requests_out)
         os.close(answers_in)
-        return _Forked(pid, requests_in, answers_out, loads)
+        return _Forked(pid, requests_in, answers_out)
 
     def _labour(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
         """Carry out requests until the last one. Runs in the worker process; never returns."""
@@ -451,12 +447,8 @@ def memory_is_left() -> bool:
     return sizes.get("MemAvailable", 0) > _SPARE * sizes["MemTotal"]
 
 
-def _header(number: int) -> bytes:
-    return number.to_bytes(_HEADER)
-
-
 def _send(descriptor: int, message: bytes) -> None:
-    data = _header(len(message)) + message
+    data = len(message).to_bytes(_HEADER) + message
     while data:
         data = data[os.write(descriptor, data) :]
 

@@ -68,7 +68,7 @@ def _choosing_steps(case: CaseFile, command_properties: PropertyTable) -> set[in
     """Return the steps that choose a move, or come after one on the same board."""
     found, is_chosen = set(), False
     for index, step in enumerate(case.steps):
-        properties = command_properties[step.command.partition(" ")[0]]
+        properties = command_properties[step.name]
         is_chosen = is_chosen and not properties.begins_board
         is_chosen = is_chosen or (properties.chooses and properties.thinks)
         if is_chosen:

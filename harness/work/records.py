@@ -372,19 +372,11 @@ def kind_of(text: bytes) -> type[Any]:
     return _BY_NAME[name]
 
 
-def read_event(text: bytes) -> WorkerEvent:
-    """Return the event of a line.
-
-    Raises:
-        UsageError: it is not an event.
-    """
-    return parse(text)[0]
-
-
 def parse(text: bytes) -> tuple[WorkerEvent, Any]:
     """Return the event of a line, and its result as JSON, if it has one.
 
-    Raises as :func:`read_event`.
+    Raises:
+        UsageError: it is not an event.
     """
     try:
         found = json.loads(text)

@@ -93,14 +93,8 @@ class Runner:
             is_left = bool(again)
 
     def _do(self, units: Sequence[WorkUnit]) -> None:
-        box, content_of = self._context.assignment.box, self._ledger.content
         if left := self._find_unfinished(units, 1):
-            with (
-                self._concurrency.together(),
-                closing(
-                    Orders(self._context, fairness.loose(box), content_of, alone=False)
-                ) as orders,
-            ):
+            with self._concurrency.together(), self._orders(alone=False) as orders:
                 while left:
                     turn = [
                         unit._replace(patient=self._patient.get(unit.submission.key, ()))
@@ -109,20 +103,19 @@ class Runner:
                     self._round(turn, orders, 1, self._context.jobs)
                     left = self._find_unfinished(units, 1)
         if left := self._find_doubtful(units, cut=False):
-            with (
-                self._concurrency.apart(),
-                closing(Orders(self._context, box, content_of, alone=True)) as orders,
-            ):
+            with self._concurrency.apart(), self._orders(alone=True) as orders:
                 self._again(left, orders)
         cut = self._find_doubtful(units, cut=True)
         left = [one for one in cut if self._choose_cut(one).cases]
         together = len(left) if self._context.other_machines else 1  # here, others get in between
         for start in range(0, len(left), max(1, together)):
-            with (
-                self._concurrency.last(),
-                closing(Orders(self._context, box, content_of, alone=True)) as orders,
-            ):
+            with self._concurrency.last(), self._orders(alone=True) as orders:
                 self._end_cut(left[start : start + together], orders)
+
+    def _orders(self, *, alone: bool) -> closing[Orders]:
+        box = self._context.assignment.box
+        box = box if alone else fairness.loose(box)
+        return closing(Orders(self._context, box, self._ledger.content, alone=alone))
 
     def _find_doubtful(self, units: Sequence[WorkUnit], *, cut: bool) -> list[WorkUnit]:
         """Return the units with what is to be rerun: what was cut short, or all else."""

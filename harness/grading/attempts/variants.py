@@ -122,9 +122,8 @@ def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
     A setting matters where it is made, and where a question depends on it that does not ask for it
     to be made first. One that nobody makes, such as a komi, stays an engine's own.
     """
-    names = {step.command.partition(" ")[0] for step in case.steps}
     used: set[str] = set()
-    for name in names:
+    for name in {step.name for step in case.steps}:
         properties = specification.commands[name]
         if properties.is_setting:
             used |= properties.lasting
@@ -135,10 +134,9 @@ def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
 
 
 def _ask(engine: Engine, step: Step, specification: Specification) -> _AnsweredCommand:
-    name = step.command.partition(" ")[0]
-    one = specification.commands[name]
+    one = specification.commands[step.name]
     is_free = one.chooses or one.begins_board or one.ends
-    is_had = one.is_setting or name in specification.forms
+    is_had = one.is_setting or step.name in specification.forms
     return _AnsweredCommand(
         step,
         one,
