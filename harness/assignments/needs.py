@@ -164,16 +164,15 @@ def with_python(
             raise UsageError(f"{assignment.key}: its command starts no Python: --python is void")
         yield assignment
         return
-    if python_choice:
-        yield assignment._replace(python=_by_path(python_choice))
-        return
-    choice = find_declared_environment(assignment)
+    choice = None if python_choice else find_declared_environment(assignment)
     if choice is None:
-        if path := assignment.engine.python:
-            found = interpreters.inspect_python(_absolute(path, assignment.place))
-            yield assignment._replace(python=_as_it_is(found))
+        if python_choice:
+            python = _by_path(python_choice)
+        elif path := assignment.engine.python:
+            python = _as_it_is(interpreters.inspect_python(_absolute(path, assignment.place)))
         else:
-            yield assignment._replace(python=of_system(assignment.python_name))
+            python = of_system(assignment.python_name)
+        yield assignment._replace(python=python)
         return
     if not environment_cache.find(choice.name):
         if build is None:

@@ -94,7 +94,7 @@ def run_file(
     ``report`` is called some ten times a second, and when Ctrl-C or the like breaks the file off.
     """
     if setting.patience:
-        setting.patience.begin_file()
+        setting.patience.late = False
     if monotonic() >= setting.ends:
         total = setting.options.limits.total
         limit, what = Limit("run", total, total, "seconds"), "The engine was not started: "

@@ -138,10 +138,6 @@ class HangPolicy:
         self.hangs += 1
         self._on_hang()
 
-    def begin_file(self) -> None:
-        """Let another case file begin."""
-        self.late = False
-
     def seconds(self, limit: float) -> float:
         """Return the short limit of a command that has ``limit`` seconds, or 0."""
         short = short_limit(limit)

@@ -158,14 +158,12 @@ class _Image:
         self,
         specification: Specification,
         engine: Engine,
-        start: Beginning,
         number: int,
         *,
         differs: bool,
     ) -> None:
         self._specification = specification
         self._engine = engine
-        self._start = start
         self._number = number
         self._differs = differs  # from the original, in what was sent so far
         self._pending: list[str] = []  # what is needed if a test follows
@@ -174,8 +172,6 @@ class _Image:
 
     def play(self, entry: _AnsweredCommand, command: str, change: Transformation) -> bool:
         """Take the next command; return whether what follows is still known."""
-        if not self._start.allows(self._engine, command):
-            return False
         if not entry.builds and not entry.is_exact:
             return entry.properties.is_known and entry.properties.asks  # others may do anything
         self._differs = self._differs or command != entry.step.command
@@ -217,14 +213,14 @@ def _translate(
     engine = specification.reference_engine(folder)
     for command in opening:
         engine.handle(command)
-    image = _Image(specification, engine, start, number, differs=opening != plain)
+    image = _Image(specification, engine, number, differs=opening != plain)
     commands = [one.step.command for one in scene.commands]
     if change.kind == ORDER:
         commands = reorder(commands, random)
     else:
         commands = [start.command(command, change) for command in commands]
     for asked, command in zip(scene.commands, commands, strict=True):
-        if not image.play(asked, command, change):
+        if not (start.allows(engine, command) and image.play(asked, command, change)):
             break
     if not image.lines:
         return 0, []
