@@ -407,8 +407,13 @@ def _packages(value: Any, place: KeyPlace) -> tuple[str, ...] | str:
     return tuple(map(str, found))
 
 
-def _points(value: Any, place: KeyPlace) -> Fraction:
-    return Fraction(toml_schema.number(0)(value, place))
+def _number(kind: type[Fraction] | type[float], *bounds: int) -> toml_schema.Reader:
+    """Return a reader of numbers within bounds, as values of a type."""
+    read = toml_schema.number(*bounds)
+    return lambda value, place: kind(read(value, place))
+
+
+_points = _number(Fraction)
 
 
 def _weights(value: Any, place: KeyPlace) -> dict[str, Fraction]:
@@ -421,14 +426,6 @@ def _moment(value: Any, place: KeyPlace) -> datetime.datetime:
     if not isinstance(value, datetime.datetime) or value.tzinfo is not None:
         place.refuse(value, "a local date and time such as 2018-01-29T23:55:00")
     return value
-
-
-def _percent(value: Any, place: KeyPlace) -> Fraction:
-    return Fraction(toml_schema.number(0, 100)(value, place))
-
-
-def _seconds(value: Any, place: KeyPlace) -> float:
-    return float(toml_schema.number(0)(value, place))
 
 
 def _adapter(value: Any, place: KeyPlace) -> Adapter:
@@ -475,7 +472,7 @@ _ENGINE = {
 _BUILD = {
     "steps": Field(toml_schema.list_of(_step, 1)),
     "makes": Field(toml_schema.list_of(_pattern), ()),
-    "time": Field(_seconds, 120.0),
+    "time": Field(_number(float), 120.0),
     "memory": Field(toml_schema.whole(), 2 << 30),
     "output": Field(toml_schema.whole(), 1 << 16),
     "needs": Field(_PROGRAMS, ()),
@@ -498,7 +495,7 @@ _PART = {
 _LATE = {
     "deadline": Field(_moment, None),
     "refused_after": Field(_moment, None),
-    "deduction": Field(_percent),
+    "deduction": Field(_number(Fraction, 0, 100)),
     "grace_minutes": Field(toml_schema.whole(), 0),
 }
 _SCHEMA = {

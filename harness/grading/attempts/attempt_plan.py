@@ -18,7 +18,7 @@ from harness.grading.ledger.places import Store
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, StudentSubmissions, Submission
 from harness.options import GTP
 from harness.reading import casefile, suite
-from harness.records import CaseFile
+from harness.records import CaseFile, Step
 from harness.text import encode, number_of
 from harness.work import canonical_json
 from oracle import __version__
@@ -314,7 +314,10 @@ def attempts(
     inputs += protocol if protocol != [GTP, ""] else []
     ground = canonical_json.dumps(inputs)
     beside = {
-        case: [(word, _digest(path.read_bytes())) for word, path in companions(case)]
+        case: [
+            (word, _digest(path.read_bytes()))
+            for word, path in companions(case.read().steps, Path(case.path).parent)
+        ]
         for case in cases
     }
     found = []
@@ -329,10 +332,9 @@ def attempts(
     return found
 
 
-def companions(case: PlannedCase) -> list[tuple[str, Path]]:
-    """Return the files that a case's commands name, such as records and boards, by these names."""
-    folder = Path(case.path).parent
-    words = {word for step in case.read().steps for word in step.command.split()[1:]}
+def companions(steps: Iterable[Step], folder: Path) -> list[tuple[str, Path]]:
+    """Return the files that commands name, such as records and boards, by these names, sorted."""
+    words = {word for step in steps for word in step.command.split()[1:]}
     files = [(word, folder / word) for word in sorted(words) if "." in word]
     return [(word, path) for word, path in files if path.is_file()]
 
