@@ -28,17 +28,7 @@ from harness.records import Build, CaseFile, FileResult
 from harness.report.progress import as_time
 from harness.running.jobs import Fault
 from harness.work import canonical_json, fairness, records
-from harness.work.records import (
-    NOTHING,
-    AttemptEvent,
-    AttemptFinished,
-    BuildFinished,
-    HarnessFailed,
-    Measurements,
-    ProgressEvent,
-    UnitCase,
-    WorkUnit,
-)
+from harness.work.records import NOTHING, AttemptEvent, AttemptFinished, WorkUnit
 
 _ANSWERED_LATER = "cut short, but the submission answers this command later in another case file"
 
@@ -127,7 +117,7 @@ class Runner:
         ]
         return [unit for unit in left if unit.cases]
 
-    def _find_cuts(self, case: UnitCase) -> dict[str, float]:
+    def _find_cuts(self, case: records.UnitCase) -> dict[str, float]:
         """Return where the first run of an attempt was cut short."""
         firsts = self._runs(case)[:1]
         return self._rules.find_cuts(firsts[0]) if firsts else {}
@@ -164,7 +154,7 @@ class Runner:
         key = left.submission.key
         evidence = self._weigh(self._whole[key])
         self._patient[key] = tuple({*self._patient.get(key, ()), *evidence.slow})
-        rerun: list[UnitCase] = []
+        rerun: list[records.UnitCase] = []
         for case in left.cases:
             cuts = self._find_cuts(case)
             if not self._is_late(case) and self._rules.are_hangs(cuts, evidence):
@@ -199,7 +189,7 @@ class Runner:
             for number, (text, figures) in enumerate(runs, 1):
                 if text == NOTHING:
                     continue
-                measured = canonical_json.loads(Measurements, figures)
+                measured = canonical_json.loads(records.Measurements, figures)
                 result = records.add_measurements(
                     canonical_json.loads(FileResult, text), self._read(case), measured
                 )
@@ -221,7 +211,8 @@ class Runner:
             cases, spent = [], 0.0
             for case in unit.cases:
                 runs = [
-                    canonical_json.loads(Measurements, one) for one in figures.get(case.basis, ())
+                    canonical_json.loads(records.Measurements, one)
+                    for one in figures.get(case.basis, ())
                 ]
                 # Runs of this number alone have a budget of their own.
                 spent += sum(run.seconds for run in runs[number - 1 : number])
@@ -244,11 +235,11 @@ class Runner:
             if is_left and any(self._rules.fails_like(pair[0], one) for one in sure):
                 self._ledger.settle(case.basis, self._token)
 
-    def _is_late(self, case: UnitCase) -> bool:
+    def _is_late(self, case: records.UnitCase) -> bool:
         (figures,) = (figures for _, figures in self._ledger.results(case.basis)[:1])
-        return canonical_json.loads(Measurements, figures).late
+        return canonical_json.loads(records.Measurements, figures).late
 
-    def _read(self, case: UnitCase) -> CaseFile:
+    def _read(self, case: records.UnitCase) -> CaseFile:
         """Return a case file as steps, by its real path."""
         path = str(Path(case.place, case.name))
         if (case.sha256, path) not in self._cases:
@@ -256,7 +247,7 @@ class Runner:
             self._cases[case.sha256, path] = casefile.parse(content, path)
         return self._cases[case.sha256, path]
 
-    def _runs(self, case: UnitCase) -> list[FileResult]:
+    def _runs(self, case: records.UnitCase) -> list[FileResult]:
         texts = [text for text, _ in self._ledger.results(case.basis)]
         results = [canonical_json.loads(FileResult, text) for text in texts if text != NOTHING]
         return [result._replace(case=self._read(case)) for result in results]
@@ -286,8 +277,8 @@ class Runner:
             settle()
             listener.on_time([units[index] for index in under_way])
 
-        def on_event(index: int, event: AttemptEvent | ProgressEvent) -> None:
-            if isinstance(event, ProgressEvent):
+        def on_event(index: int, event: AttemptEvent | records.ProgressEvent) -> None:
+            if isinstance(event, records.ProgressEvent):
                 listener.on_progress(units[index], event)
             else:
                 recorder.add(index, event)
@@ -356,7 +347,7 @@ class Recorder:
         message = f"{fault.message} ({places[-1]})" if places else fault.message
         for case in unit.cases:
             if (index, case.basis) not in self._heard:
-                self.add(index, HarnessFailed(case.basis, message))
+                self.add(index, records.HarnessFailed(case.basis, message))
 
     def flush(self) -> None:
         """Write what was taken in.
@@ -369,7 +360,7 @@ class Recorder:
         builds = [
             BuildRow(event.basis, canonical_json.dumps(event.build), event.seconds)
             for event in events
-            if isinstance(event, BuildFinished)
+            if isinstance(event, records.BuildFinished)
         ]
         runs = [
             FinishedRun(
@@ -393,7 +384,7 @@ class Recorder:
         if (builds or runs) and not self._ledger.finish_all(self._token, runs, builds):
             raise BusyError(f"another process has taken over the grading in {self._ledger.name}")
         for event in events:
-            if isinstance(event, HarnessFailed):
+            if isinstance(event, records.HarnessFailed):
                 self._ledger.record_error(event.basis, self._token, event.message, MOST_FAULTS)
         for index, event in waiting:
             self._on_recorded(index, event)
