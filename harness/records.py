@@ -54,6 +54,11 @@ class Step(NamedTuple):
     is_test: bool  # numbered, or with a pattern
     pattern: Pattern | None  # None: any reply but an error will do
 
+    @property
+    def name(self) -> str:
+        """The first word of its command."""
+        return self.command.partition(" ")[0]
+
 
 class CaseFile(NamedTuple):
     """A case file as read; ``lines`` keeps the source, comments too."""

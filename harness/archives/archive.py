@@ -20,13 +20,11 @@ from harness.archives.archive_streams import ArchiveMember, IntakeLimits, Meter
 from harness.errors import ArchiveError, UsageError
 
 
-class ExaminedMember(NamedTuple):
-    """A member as :func:`examine` found it."""
+class ExaminedFile(NamedTuple):
+    """A file as :func:`examine` found it."""
 
-    name: str  # parts joined by "/", without "." and without a final slash
-    is_folder: bool
+    name: str  # parts joined by "/", without "."
     size: int
-    executable: bool
 
 
 class Contents(NamedTuple):
@@ -35,13 +33,8 @@ class Contents(NamedTuple):
     kind: str  # one of harness.archives.archive_streams
     sha256: str  # of its original bytes
     size: int
-    members: tuple[ExaminedMember, ...]  # in the archive's order
+    files: tuple[ExaminedFile, ...]  # in the archive's order
     remarks: tuple[str, ...]  # sentences about what is odd and taken all the same
-
-    @property
-    def files(self) -> tuple[ExaminedMember, ...]:
-        """The members that are files."""
-        return tuple(member for member in self.members if not member.is_folder)
 
 
 def examine(
@@ -66,11 +59,12 @@ def examine(
         file.seek(0)
         found = reading.read(file, meter)
         listed = tuple(
-            ExaminedMember("/".join(parts), member.is_folder, member.size, member.executable)
+            ExaminedFile("/".join(parts), member.size)
             for parts, member in _members(found, meter)
+            if not member.is_folder
         )
         size = os.fstat(file.fileno()).st_size
-    if not any(not member.is_folder for member in listed):
+    if not listed:
         raise ArchiveError("the archive has no files in it")
     remark = archive_streams.describe_mismatch(name or path, found.kind)
     return Contents(found.kind, digest.hexdigest(), size, listed, (remark,) if remark else ())
@@ -90,9 +84,15 @@ def unpack(
     Raises as :func:`examine`.
     """
     for member in files(path, limits):
-        place = places.get(member.name)
-        if place is not None:
-            _write(member, folder / place)
+        if member.name not in places:
+            continue
+        place = folder / places[member.name]
+        file_system.make_open(place.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(place, flags), "wb") as file:
+            os.fchmod(file.fileno(), file_system.file_mode(is_program=member.executable))
+            for piece in member.content:
+                file.write(piece)
 
 
 def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[ArchiveMember]:  # noqa: B008
@@ -141,15 +141,6 @@ def _members(
             raise ArchiveError("a file without a name", member.name)
         for _ in member.content:  # looked at, at least, if nobody has read it
             pass
-
-
-def _write(member: ArchiveMember, place: Path) -> None:
-    file_system.make_open(place.parent)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with os.fdopen(os.open(place, flags), "wb") as file:
-        os.fchmod(file.fileno(), file_system.file_mode(is_program=member.executable))
-        for piece in member.content:
-            file.write(piece)
 
 
 class Placing(NamedTuple):

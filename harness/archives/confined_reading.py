@@ -17,7 +17,7 @@ from typing import BinaryIO
 from harness import platforms, processes
 from harness.archives import reading
 from harness.archives.archive_streams import ArchiveMember, Meter
-from harness.archives.reader_server import Request, read_kind, read_members
+from harness.archives.reader_server import read_kind, read_members, request
 from harness.errors import ReadingFailedError
 from harness.sandbox import landlock, seccomp
 
@@ -53,7 +53,7 @@ class ConfinedReader:
     def read(self, file: BinaryIO, meter: Meter) -> reading.OpenArchive:
         """Have an archive read; see :func:`harness.archives.reading.read`."""
         seconds = meter.limits.seconds + self._patience
-        heard = self._begin(file, Request(meter.limits, seconds))
+        heard = self._begin(file, request(meter.limits, seconds), seconds + self._patience)
         try:
             kind = read_kind(heard.take)
         except BaseException:
@@ -70,16 +70,16 @@ class ConfinedReader:
                 process.wait()
                 self._server = None
 
-    def _begin(self, file: BinaryIO, request: Request) -> "_Pipe":
+    def _begin(self, file: BinaryIO, message: bytes, seconds: float) -> "_Pipe":
         ours, theirs = os.pipe()
         try:
-            self._send(request.pack(), [file.fileno(), theirs])
+            self._send(message, [file.fileno(), theirs])
         except OSError as error:
             os.close(ours)
             raise ReadingFailedError(f"no archive can be read: {error}") from None
         finally:
             os.close(theirs)
-        return _Pipe(ours, request.seconds + self._patience)
+        return _Pipe(ours, seconds)
 
     def _send(self, message: bytes, descriptors: list[int]) -> None:
         """Send a request to the server; to another one if that has died meanwhile."""

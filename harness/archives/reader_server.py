@@ -20,11 +20,11 @@ import signal
 import socket
 import struct
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from harness.archives import archive_streams, reading
 from harness.archives.archive_streams import MIB, ArchiveMember, IntakeLimits, Meter
-from harness.archives.reading import OpenArchive, Reader
+from harness.archives.reading import Reader
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.sandbox import landlock, plan, seccomp
 from harness.text import one_line
@@ -47,16 +47,6 @@ def write(sink: BinaryIO, kind: bytes, payload: bytes) -> None:
 def say(sink: BinaryIO, kind: bytes, value: object) -> None:
     """Write a frame of JSON."""
     write(sink, kind, json.dumps(value).encode())
-
-
-def write_reading(sink: BinaryIO, archive: OpenArchive) -> None:
-    """Write an archive that is being read, to its end; raises as its members do."""
-    say(sink, KIND, archive.kind)
-    for member in archive.members:
-        say(sink, MEMBER, [member.name, member.is_folder, member.executable, member.size])
-        for piece in member.content:
-            write(sink, DATA, piece)
-    say(sink, END, None)
 
 
 def read_kind(take: Take) -> str:
@@ -152,21 +142,12 @@ _LONGEST_REQUEST = 1 << 14
 _MEMORY = 1024 * MIB  # of addresses; xz may have 96 MiB, the directory of a large download 400
 
 
-class Request(NamedTuple):
-    """The request to read one archive. The archive and the pipe come with it."""
+def request(limits: IntakeLimits, seconds: float) -> bytes:
+    """Return the message with which one archive, and the pipe, come to the server.
 
-    limits: IntakeLimits
-    seconds: float  # of wall time and of CPU time, after which the child is ended
-
-    def pack(self) -> bytes:
-        """Return it as a message."""
-        return json.dumps([self.limits, self.seconds]).encode()
-
-    @staticmethod
-    def unpack(message: bytes) -> "Request":
-        """Return the request of a message."""
-        allowed, seconds = json.loads(message)
-        return Request(IntakeLimits(*allowed), seconds)
+    ``seconds``: of wall time and of CPU time, after which the child is ended.
+    """
+    return json.dumps([limits, seconds]).encode()
 
 
 def main(descriptor: int, read: Reader = reading.read_here) -> None:
@@ -198,20 +179,27 @@ def main(descriptor: int, read: Reader = reading.read_here) -> None:
                     with contextlib.suppress(BaseException):
                         control.close()
                         archive, sink = descriptors
-                        _answer(Request.unpack(message), archive, sink, calls, read)
+                        _answer(message, archive, sink, calls, read)
                     os._exit(0)
             for received in descriptors:
                 os.close(received)
 
 
-def _answer(request: Request, archive_fd: int, sink_fd: int, calls: bytes, read: Reader) -> None:
+def _answer(message: bytes, archive_fd: int, sink_fd: int, calls: bytes, read: Reader) -> None:
     """Read an archive, confined, and say what is in it."""
+    limits, seconds = json.loads(message)
     archive, sink = os.fdopen(archive_fd, "rb"), os.fdopen(sink_fd, "wb")
     size = archive.seek(0, os.SEEK_END)
     archive.seek(0)
     try:
-        _confine(request, calls)
-        write_reading(sink, read(archive, Meter(request.limits, size)))
+        _confine(seconds, calls)
+        found = read(archive, Meter(IntakeLimits(*limits), size))
+        say(sink, KIND, found.kind)
+        for member in found.members:
+            say(sink, MEMBER, [member.name, member.is_folder, member.executable, member.size])
+            for piece in member.content:
+                write(sink, DATA, piece)
+        say(sink, END, None)
     except ArchiveError as error:
         say(sink, REFUSED, [error.message, error.member])
     except Exception as error:  # noqa: BLE001 - whatever it is, it becomes a sentence
@@ -219,16 +207,16 @@ def _answer(request: Request, archive_fd: int, sink_fd: int, calls: bytes, read:
     sink.flush()
 
 
-def _confine(request: Request, calls: bytes) -> None:
+def _confine(seconds: float, calls: bytes) -> None:
     """Take on limits, and give up all system calls except those of a filter."""
-    seconds = int(request.seconds) + 1
-    signal.setitimer(signal.ITIMER_REAL, request.seconds)  # which ends us
+    cpu = int(seconds) + 1
+    signal.setitimer(signal.ITIMER_REAL, seconds)  # which ends us
     none = (
         resource.RLIMIT_CORE,
         resource.RLIMIT_FSIZE,
         resource.RLIMIT_NOFILE,
         resource.RLIMIT_NPROC,
     )
-    limits = [(resource.RLIMIT_AS, _MEMORY, _MEMORY), (resource.RLIMIT_CPU, seconds, seconds)]
+    limits = [(resource.RLIMIT_AS, _MEMORY, _MEMORY), (resource.RLIMIT_CPU, cpu, cpu)]
     plan.set_limits(0, [*limits, *((kind, 0, 0) for kind in none)])
     landlock.filter_system_calls(calls)

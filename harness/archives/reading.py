@@ -8,6 +8,7 @@ GNU tar manual, "Basic Tar Format"; of zip, APPNOTE.TXT, ".ZIP File Format Speci
 (general format) and 4.4 (fields).
 """
 
+import contextlib
 import os
 import stat
 import struct
@@ -48,7 +49,17 @@ def tar_members(stream: Stream) -> Iterator[ArchiveMember]:
         ArchiveError: the archive is damaged, or a member is neither file nor folder.
     """
     while header := _next_header(stream):
-        yield from _member(header, stream)
+        kind, name, size, executable = header
+        if kind not in (*_FILES, _FOLDER):
+            what = _REFUSED.get(kind, f"a member of an unknown kind ({kind!r})")
+            raise ArchiveError(f"{what}: only files and folders are taken", name)
+        if kind == _FOLDER and size:
+            raise ArchiveError("a folder with content of its own", name)
+        content = _tar_content(stream, size, name)
+        yield ArchiveMember(name, kind == _FOLDER, executable, size, content)
+        for _ in content:  # what was not read
+            pass
+        _exactly(stream, -size % _BLOCK, name)
     while piece := stream.some(PIECE):  # to the end, so that checksums are compared
         if piece.strip(b"\0"):
             raise ArchiveError("there is more data behind the end of the archive")
@@ -134,20 +145,6 @@ def _pax_records(content: bytes) -> Iterator[tuple[str, str]]:
             raise ArchiveError("it is damaged: an extended header cannot be read")
         yield key.decode(errors="replace"), value[:-1].decode(errors="surrogateescape")
         content = content[size:]
-
-
-def _member(header: _TarHeader, stream: Stream) -> Iterator[ArchiveMember]:
-    kind, name, size, executable = header
-    if kind not in (*_FILES, _FOLDER):
-        what = _REFUSED.get(kind, f"a member of an unknown kind ({kind!r})")
-        raise ArchiveError(f"{what}: only files and folders are taken", name)
-    if kind == _FOLDER and size:
-        raise ArchiveError("a folder with content of its own", name)
-    content = _tar_content(stream, size, name)
-    yield ArchiveMember(name, kind == _FOLDER, executable, size, content)
-    for _ in content:  # what was not read
-        pass
-    _exactly(stream, -size % _BLOCK, name)
 
 
 def _tar_content(stream: Stream, size: int, name: str) -> Iterator[bytes]:
@@ -275,14 +272,6 @@ def _end_record(file: BinaryIO) -> _End:
     return _End(count, size, offset, before, len(tail) - place - _END.size - comment)
 
 
-def is_self_extracting(file: BinaryIO) -> bool:
-    """Whether a file that does not begin like a zip archive ends like one."""
-    try:
-        return _end_record(file).before > 0
-    except ArchiveError:
-        return False
-
-
 def _entry(data: bytes) -> tuple[_ZipEntry, bytes]:
     if len(data) < _ENTRY.size or data[:4] != b"PK\x01\x02":
         raise ArchiveError("it is damaged: its directory cannot be read")
@@ -372,8 +361,10 @@ def read_here(file: BinaryIO, meter: Meter) -> OpenArchive:
     file.seek(0)
     kind = archive_streams.kind(head)
     if not kind:
-        is_zip = is_self_extracting(file)
-        what = "a self-extracting zip archive" if is_zip else archive_streams.describe_kind(head)
+        what = archive_streams.describe_kind(head)
+        with contextlib.suppress(ArchiveError):
+            if _end_record(file).before > 0:
+                what = "a self-extracting zip archive"
         raise ArchiveError(f"it is {what}, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip")
     if kind == archive_streams.ZIP:
         return OpenArchive(kind, zip_members(file, meter))

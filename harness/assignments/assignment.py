@@ -158,28 +158,18 @@ class Assignment(NamedTuple):
         """The questions and their right answers; None if only the case files have them."""
         from harness.specifications import specification  # the oracle, which takes its time
 
-        if self.declaration:
-            words = self._reference()
-            state = self._state(words) if words else ()
-            return _load_declared(self.key, self.declaration, self.place, words, state)
-        return specification(self.specification_key) if self.specification_key else None
+        if self.declaration is None:
+            return specification(self.specification_key) if self.specification_key else None
+        words: tuple[str, ...] = ()
+        state: Sequence[object] = ()  # of the reference's files: another one once one is written
+        if reference := self.declaration.reference:
+            platforms.need_engines("starting a reference")
+            from harness.declared.reference import state as state_of
 
-    def _reference(self) -> tuple[str, ...]:
-        """Return the words of the reference's command; empty without a reference."""
-        told = self.declaration and self.declaration.reference
-        if not told:
-            return ()
-        platforms.need_engines("starting a reference")
-        return tuple(self.fill_in(shlex.split(told.command), self.place))
-
-    def _state(self, words: Sequence[str]) -> Sequence[object]:
-        """Return what changes when somebody writes to the files of the reference."""
-        from harness.declared.reference import state
-
-        told = self.declaration and self.declaration.reference
-        assert told
-        table = (told.translate,) if told.translate else ()
-        return state(words, self.place, (*told.files, *table))
+            words = tuple(self.fill_in(shlex.split(reference.command), self.place))
+            table = (reference.translate,) if reference.translate else ()
+            state = state_of(words, self.place, (*reference.files, *table))
+        return _load_declared(self.key, self.declaration, self.place, words, state)
 
     @property
     def command_properties(self) -> PropertyTable:
@@ -417,8 +407,13 @@ def _packages(value: Any, place: KeyPlace) -> tuple[str, ...] | str:
     return tuple(map(str, found))
 
 
-def _points(value: Any, place: KeyPlace) -> Fraction:
-    return Fraction(toml_schema.number(0)(value, place))
+def _number(kind: type[Fraction] | type[float], *bounds: int) -> toml_schema.Reader:
+    """Return a reader of numbers within bounds, as values of a type."""
+    read = toml_schema.number(*bounds)
+    return lambda value, place: kind(read(value, place))
+
+
+_points = _number(Fraction)
 
 
 def _weights(value: Any, place: KeyPlace) -> dict[str, Fraction]:
@@ -431,14 +426,6 @@ def _moment(value: Any, place: KeyPlace) -> datetime.datetime:
     if not isinstance(value, datetime.datetime) or value.tzinfo is not None:
         place.refuse(value, "a local date and time such as 2018-01-29T23:55:00")
     return value
-
-
-def _percent(value: Any, place: KeyPlace) -> Fraction:
-    return Fraction(toml_schema.number(0, 100)(value, place))
-
-
-def _seconds(value: Any, place: KeyPlace) -> float:
-    return float(toml_schema.number(0)(value, place))
 
 
 def _adapter(value: Any, place: KeyPlace) -> Adapter:
@@ -485,7 +472,7 @@ _ENGINE = {
 _BUILD = {
     "steps": Field(toml_schema.list_of(_step, 1)),
     "makes": Field(toml_schema.list_of(_pattern), ()),
-    "time": Field(_seconds, 120.0),
+    "time": Field(_number(float), 120.0),
     "memory": Field(toml_schema.whole(), 2 << 30),
     "output": Field(toml_schema.whole(), 1 << 16),
     "needs": Field(_PROGRAMS, ()),
@@ -508,7 +495,7 @@ _PART = {
 _LATE = {
     "deadline": Field(_moment, None),
     "refused_after": Field(_moment, None),
-    "deduction": Field(_percent),
+    "deduction": Field(_number(Fraction, 0, 100)),
     "grace_minutes": Field(toml_schema.whole(), 0),
 }
 _SCHEMA = {
@@ -563,14 +550,9 @@ def _contradictions(assignment: Assignment) -> Iterator[tuple[str, object, bool,
     if late.deadline and late.refused_after:
         early = late.refused_after < late.deadline
         yield "late.refused_after", str(late.refused_after), early, "a time after the deadline"
-    yield from _find_unknown_weights(assignment)
-
-
-def _find_unknown_weights(assignment: Assignment) -> Iterator[tuple[str, object, bool, str]]:
     known = {path.name for path in assignment.public_cases()}
     for number, part in enumerate(assignment.marks, 1):
-        if part.judged_by == "public":
-            for name in part.weights:
-                unknown = re.sub(r":\d+$", "", name) not in known
-                key = f"marks[{number}].weights"
-                yield key, name, unknown, "the name of a public case file, with :ID or without"
+        for name in part.weights if part.judged_by == "public" else ():
+            unknown = re.sub(r":\d+$", "", name) not in known
+            key = f"marks[{number}].weights"
+            yield key, name, unknown, "the name of a public case file, with :ID or without"

@@ -12,7 +12,6 @@ import select
 import shlex
 import stat
 from pathlib import Path
-from typing import Protocol
 
 from harness.adapters import place
 from harness.assignments import contents, needs
@@ -51,7 +50,8 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
         place(assignment.adapter, stage / ADAPTER)
     if assignment.build is None:
         return None
-    with contextlib.closing(_room(assignment.build, sandbox)) as room, workspace() as scratch:
+    place_of_steps = contextlib.closing(_BuildPlace(assignment.build, sandbox))
+    with place_of_steps as room, workspace() as scratch:
         folder = stage / assignment.archive.folder
         room.give(folder)
         room.give(scratch)
@@ -60,7 +60,7 @@ def build(assignment: Assignment, stage: Path, sandbox: str = "auto") -> Build |
     return built
 
 
-def _steps(assignment: Assignment, stage: Path, scratch: Path, room: "BuildPlace") -> Build:
+def _steps(assignment: Assignment, stage: Path, scratch: Path, room: "_BuildPlace") -> Build:
     limits, folder = assignment.build, stage / assignment.archive.folder
     assert limits is not None
     if limits.files and not any((folder / name).is_file() for name in limits.files):
@@ -118,7 +118,7 @@ def _open_to_all(folder: Path) -> None:
 
 
 def _run(
-    room: "BuildPlace", words: list[str], folder: Path, scratch: Path, limits: BuildSteps
+    room: "_BuildPlace", words: list[str], folder: Path, scratch: Path, limits: BuildSteps
 ) -> tuple[str, str]:
     """Run one step; return what it wrote, and why it failed, if it did."""
     engine = room.start(["/bin/sh", "-c", _TURN, *words], folder, scratch)
@@ -167,79 +167,54 @@ def _listen(engine: StartedEngine, output: BothEnds, seconds: float) -> bool:
 # --- with a sandbox or without ------------------------------------------------------------------
 
 
-class BuildPlace(Protocol):
-    """Runner of steps."""
+class _BuildPlace:
+    """Runner of steps: in boxes, or as they are, with ``auto`` where no sandbox works."""
+
+    def __init__(self, limits: BuildSteps, sandbox: str) -> None:
+        self._launcher: PlainLauncher | BoxLauncher
+        if sandbox == "off":
+            self._launcher = PlainLauncher()
+            return
+        allowed = BoxLimits(
+            memory=limits.memory,
+            address_space=max(4 * GIB, 2 * limits.memory),
+            cpu=0.0,
+            scratch=_DISK,
+            file_size=_DISK,
+        )
+        try:
+            self._launcher = levels.choose(sandbox, allowed)
+        except levels.EscapeError:
+            raise
+        except SandboxError:
+            if sandbox != "auto":
+                raise
+            self._launcher = PlainLauncher()
 
     def give(self, folder: Path) -> None:
-        """Let them write into a folder."""
+        """Let steps write into a folder."""
+        if isinstance(self._launcher, BoxLauncher):
+            self._launcher.give(folder)
 
     def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
         """Start a step."""
-
-    def end(self, engine: StartedEngine) -> None:
-        """End it, with all that it started."""
-
-    def close(self) -> None:
-        """Start no more."""
-
-
-class _BuildBox:
-    def __init__(self, boxes: BoxLauncher) -> None:
-        self._boxes = boxes
-
-    def give(self, folder: Path) -> None:
-        self._boxes.give(folder)
-
-    def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
+        if isinstance(self._launcher, PlainLauncher):
+            return self._launcher.start(words, str(folder))
         beside = beside_submission(folder)
         seen = view.of_program(words, str(folder), beside, view.own_folders(), str(folder))
         writable = (str(folder), str(scratch))
-        seen = seen._replace(writable=writable, copied=())
-        return self._boxes.start(seen, words)
+        return self._launcher.start(seen._replace(writable=writable, copied=()), words)
 
     def end(self, engine: StartedEngine) -> None:
+        """End a step, with all that it started."""
+        if isinstance(self._launcher, PlainLauncher):
+            self._launcher.end(engine)  # type: ignore[arg-type]
+            return
         assert isinstance(engine, Boxed)
-        end = engine.close()
-        if end.unstarted:
-            raise SandboxError(f"a build step could not be executed ({end.unstarted})")
+        if unstarted := engine.close().unstarted:
+            raise SandboxError(f"a build step could not be executed ({unstarted})")
 
     def close(self) -> None:
-        self._boxes.close()
-
-
-class _NoBox:
-    def __init__(self) -> None:
-        self._launcher = PlainLauncher()
-
-    def give(self, folder: Path) -> None:
-        pass
-
-    def start(self, words: list[str], folder: Path, scratch: Path) -> StartedEngine:
-        return self._launcher.start(words, str(folder))
-
-    def end(self, engine: StartedEngine) -> None:
-        self._launcher.end(engine)  # type: ignore[arg-type]
-
-    def close(self) -> None:
-        pass
-
-
-def _room(limits: BuildSteps, sandbox: str) -> BuildPlace:
-    """Return where steps run; with ``auto`` and no sandbox that works, as they are."""
-    if sandbox == "off":
-        return _NoBox()
-    allowed = BoxLimits(
-        memory=limits.memory,
-        address_space=max(4 * GIB, 2 * limits.memory),
-        cpu=0.0,
-        scratch=_DISK,
-        file_size=_DISK,
-    )
-    try:
-        return _BuildBox(levels.choose(sandbox, allowed))
-    except levels.EscapeError:
-        raise
-    except SandboxError:
-        if sandbox != "auto":
-            raise
-        return _NoBox()
+        """Start no more."""
+        if isinstance(self._launcher, BoxLauncher):
+            self._launcher.close()

@@ -1,7 +1,7 @@
 """A submitted archive, looked into: its files, compared with what its assignment asks for."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -36,27 +36,21 @@ def hint(name: str, others: Iterable[str]) -> str:
 
 def nearest(name: str, others: Iterable[str]) -> str:
     """Return the file that is most like one of this name, "" if none is like it."""
-    wanted, there = PurePosixPath(name), list(others)
-    for alike in (_same_name, _same_stem, _same_letters):
-        if near := [other for other in there if alike(wanted, PurePosixPath(other))]:
+    there = list(others)
+    for essence in _ESSENCES:
+        wanted = essence(PurePosixPath(name).name)
+        if near := [one for one in there if essence(PurePosixPath(one).name) == wanted]:
             return min(near, key=lambda other: (other.count("/"), other))
     return ""
 
 
-def _same_name(path: PurePosixPath, other: PurePosixPath) -> bool:
-    return path.name.casefold() == other.name.casefold()
-
-
-def _same_stem(path: PurePosixPath, other: PurePosixPath) -> bool:
-    """Whether both are meant to be one: readme.txt, README.md; Go1.py, Go1 (1).py, Go1.py.txt."""
-    stems = [_COPY.sub("", one.name.partition(".")[0]).casefold() for one in (path, other)]
-    return stems[0] == stems[1]
-
-
-def _same_letters(path: PurePosixPath, other: PurePosixPath) -> bool:
-    """Whether they differ in digits only: Go1.py, Go3.py."""
-    first, second = (re.sub(r"\d", "", one.name.casefold()) for one in (path, other))
-    return first == second
+# What names of files have in common that may be meant to be one, the most alike first.
+_ESSENCES: tuple[Callable[[str], str], ...] = (
+    str.casefold,
+    # readme.txt, README.md; Go1.py, Go1 (1).py, Go1.py.txt
+    lambda name: _COPY.sub("", name.partition(".")[0]).casefold(),
+    lambda name: re.sub(r"\d", "", name.casefold()),  # Go1.py, Go3.py
+)
 
 
 # --- another assignment ------------------------------------------------------------------------
@@ -99,24 +93,18 @@ def environments(names: Iterable[str]) -> tuple[str, ...]:
 
     One that was made in the folder of the work itself is only the parts that it has.
     """
-    there = list(names)
-    return tuple(prefix for name in there for prefix in _environment(name, there))
-
-
-def _environment(name: str, names: Sequence[str]) -> Iterator[str]:
-    folder, _, last = name.rpartition("/")
-    if last != _VENV:
-        return
-    within = f"{folder}/" if folder else ""
-    parts = tuple(f"{within}{part}/" for part in _PARTS)
-    if all(
-        other.startswith(parts) or other == name for other in names if other.startswith(within)
-    ):
-        yield within or name
-        yield from parts if not within else ()
-    else:
-        yield name
-        yield from parts
+    there, found = list(names), list[str]()
+    for name in there:
+        folder, _, last = name.rpartition("/")
+        if last == _VENV:
+            within = f"{folder}/" if folder else ""
+            parts = tuple(f"{within}{part}/" for part in _PARTS)
+            inside = [other for other in there if other.startswith(within)]
+            if within and all(other.startswith(parts) or other == name for other in inside):
+                found.append(within)
+            else:
+                found += [name, *parts]
+    return tuple(found)
 
 
 # --- The files of a submission, compared with what its assignment asks for: names only -----------
@@ -178,12 +166,11 @@ def missing_of(names: Sequence[str], files: FilePatterns) -> tuple[str, ...]:
     return tuple(
         pattern
         for pattern in files.required
-        if not any(matches(name, pattern) and _in_place(name, pattern) for name in names)
+        if not any(
+            matches(name, pattern) and (name == pattern or not set("*?[").isdisjoint(pattern))
+            for name in names
+        )
     )
-
-
-def _in_place(name: str, pattern: str) -> bool:
-    return name == pattern or any(sign in pattern for sign in "*?[")
 
 
 def _kind(name: str, root: str, files: FilePatterns) -> str:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.environments import environment_cache, interpreters
-from harness.environments.environment_cache import Stored
 from harness.environments.interpreters import (
     DeclaredEnvironment,
     EnginePython,
@@ -164,16 +163,15 @@ def with_python(
             raise UsageError(f"{assignment.key}: its command starts no Python: --python is void")
         yield assignment
         return
-    if python_choice:
-        yield assignment._replace(python=_by_path(python_choice))
-        return
-    choice = find_declared_environment(assignment)
+    choice = None if python_choice else find_declared_environment(assignment)
     if choice is None:
-        if path := assignment.engine.python:
-            found = interpreters.inspect_python(_absolute(path, assignment.place))
-            yield assignment._replace(python=_as_it_is(found))
+        if python_choice:
+            python = _by_path(python_choice)
+        elif path := assignment.engine.python:
+            python = _as_it_is(interpreters.inspect_python(_absolute(path, assignment.place)))
         else:
-            yield assignment._replace(python=of_system(assignment.python_name))
+            python = of_system(assignment.python_name)
+        yield assignment._replace(python=python)
         return
     if not environment_cache.find(choice.name):
         if build is None:
@@ -182,7 +180,7 @@ def with_python(
                 f" gtp-harness env --assignment {assignment.called} builds it once"
             )
         build(f"The Python environment of the course ({choice.environment}) is built, this once.")
-        build_environment(assignment, choice)
+        environment_cache.make(choice.name, choice.base, choice.environment, assignment.place)
     with environment_cache.in_use(choice.name) as stored:
         own = interpreters.inspect_python(stored.program)
         described = own.describe(choice.environment.names)
@@ -235,19 +233,6 @@ def find_declared_environment(assignment: Assignment) -> EnvironmentChoice | Non
         base = interpreters.of_version(python)
     declared = DeclaredEnvironment(python, requirements)
     return EnvironmentChoice(declared, base, environment_cache.key(base, declared))
-
-
-def build_environment(assignment: Assignment, choice: EnvironmentChoice) -> Stored:
-    """Return the environment of an assignment, built if it is not there.
-
-    Raises:
-        UsageError: it cannot be built.
-    """
-
-    def build(folder: Path) -> Stored:
-        return environment_cache.build(folder, choice.base, choice.environment, assignment.place)
-
-    return environment_cache.make(choice.name, build)
 
 
 def _absolute(path: str, folder: Path) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import shipped
-from harness.archives.archive_streams import PIECE
 from harness.assignments.assignment import Assignment
 from harness.assignments.workspace import beside_submission
 from harness.errors import SandboxError
@@ -81,9 +80,8 @@ def run_public_tests(
         restart=assignment.cases.restart,
         protocol=assignment.protocol,
         translate=assignment.translate,
+        python=assignment.python.described if assignment.python else options.python,
     )
-    if assignment.python:
-        own = own._replace(python=assignment.python.described)
     try:
         return TrialResult(_run(assignment, program, own, on_file, on_progress), "")
     except EscapeError:
@@ -123,14 +121,10 @@ def _run(
     faults = result.faults
     for first in held:
         if fails_by_choice(first, command_properties):
-            again = run(
-                program,
-                [first.case.path],
-                options._replace(jobs=1),
-                natures=command_properties,
-            )
+            path, alone = first.case.path, options._replace(jobs=1)
+            again = run(program, [path], alone, natures=command_properties)
             for second in again.files:
-                known[first.case.path] = believe(first, second, command_properties)
+                known[path] = believe(first, second, command_properties)
             faults += again.faults
         tell(known[first.case.path])
     return result._replace(files=tuple(known.values()), faults=faults)
@@ -212,7 +206,7 @@ def digests_in(folder: Path, names: Iterable[str]) -> dict[str, str]:
     found = {}
     for name in names:
         with (folder / name).open("rb") as file:
-            found[name] = digest(iter(lambda file=file: file.read(PIECE), b""))  # type: ignore[misc]
+            found[name] = hashlib.file_digest(file, "sha256").hexdigest()
     return found
 
 

@@ -56,11 +56,11 @@ def of_course(folder: Path) -> list[str]:
     """Return the files of the course's folder that submissions get, by their names, sorted."""
     paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
     names = (path.relative_to(folder) for path in paths)
-    return [name.as_posix() for name in names if not any(map(_is_left_out, name.parts))]
-
-
-def _is_left_out(part: str) -> bool:
-    return any(fnmatch(part, pattern) for pattern in _NOT_THE_COURSES)
+    return [
+        name.as_posix()
+        for name in names
+        if not any(fnmatch(part, each) for part in name.parts for each in _NOT_THE_COURSES)
+    ]
 
 
 def overlay(source: Path, target: Path) -> int:

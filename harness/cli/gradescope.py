@@ -30,7 +30,7 @@ from harness.grading.exports.showing import feedback
 from harness.grading.ingest import sources
 from harness.grading.records import PRIVATE
 from harness.options import GTP
-from harness.reading import suite
+from harness.reading import casefile, suite
 from harness.report.views import Views
 
 FILE = "gtp-harness.json"  # in the zip
@@ -413,10 +413,8 @@ def _private(assignment: Assignment, sources: Sequence[str]) -> Iterator[tuple[s
         for count, path in enumerate(map(Path, paths), 1):
             given = f"{place}/{count}/{path.name}"
             yield given, given, path
-            case = attempt_plan.PlannedCase(
-                PRIVATE, path.name, path.read_bytes(), str(path.absolute())
-            )
-            for word, companion in attempt_plan.companions(case):
+            steps = casefile.parse(path.read_bytes(), path.name).steps
+            for word, companion in attempt_plan.companions(steps, path.absolute().parent):
                 if Path(word).is_absolute() or ".." in Path(word).parts:
                     raise UsageError(f"{path} names {word}, which is not below its own folder")
                 yield given, f"{place}/{count}/{Path(word).as_posix()}", companion

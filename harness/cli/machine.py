@@ -321,7 +321,8 @@ def _build_environment(name: str) -> None:
     elif choice := needs.find_declared_environment(assignment):
         if not environment_cache.find(choice.name):
             print(f"building {choice.environment} …", file=sys.stderr, flush=True)
-        made = needs.build_environment(assignment, choice)
+        base, environment = choice.base, choice.environment
+        made = environment_cache.make(choice.name, base, environment, assignment.place)
         found = interpreters.inspect_python(made.program)
         print(f"{made.folder}\nPython {found.version}")
         for package, version in found.packages:

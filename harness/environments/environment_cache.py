@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -79,14 +79,17 @@ def _read(folder: Path) -> Stored | None:
         return None
 
 
-def make(name: str, build: Callable[[Path], Stored]) -> Stored:
-    """Return the environment of this name, built if it is not there.
+def make(
+    name: str, base: Interpreter, environment: DeclaredEnvironment, base_folder: Path
+) -> Stored:
+    """Return the environment of this name, built from the Python ``base`` if it is not there.
 
-    ``build`` is given a folder to fill; what it returns is written down there, and then the folder
-    is given its name. Another process that builds the same is waited for.
+    Another process that builds the same is waited for. ``base_folder``: the folder that relative
+    paths in the requirements start from.
 
     Raises:
-        UsageError: the cache cannot be written to, or ``build`` failed.
+        UsageError: the cache cannot be written to; or the environment cannot be made: has the last
+            words of the tool.
     """
     try:
         if os.geteuid() == 0:  # engines are other users
@@ -108,7 +111,7 @@ def make(name: str, build: Callable[[Path], Stored]) -> Stored:
             shutil.rmtree(old, ignore_errors=True)
         unfinished = root() / f"{_UNFINISHED}{name}"
         try:
-            record = build(unfinished)._asdict()
+            record = _build(unfinished, base, environment, base_folder)._asdict()
             del record["folder"]
             (unfinished / _RECORD).write_text(json.dumps(record, indent=1) + "\n")
             open_to_all(unfinished)
@@ -240,17 +243,12 @@ _LAST = 12  # lines of what a tool said that are shown when it fails
 _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE")
 
 
-def build(
+def _build(
     folder: Path, base: Interpreter, environment: DeclaredEnvironment, base_folder: Path
 ) -> Stored:
-    """Make an environment in ``folder``, from the Python ``base``.
+    """Make an environment in a folder: with uv, else with venv and pip.
 
-    With uv, else with venv and pip. Packages come from the index that these tools are set to.
-    Nothing of a submission is read.
-    ``base_folder``: the folder that relative paths in the requirements start from.
-
-    Raises:
-        UsageError: it cannot be made; has the last words of the tool.
+    Packages come from the index that these tools are set to. Nothing of a submission is read.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     python = str(folder / "bin" / "python3")

@@ -110,9 +110,7 @@ class Attempt(NamedTuple):
     near_limit: str = ""  # the limit that was nearly or just hit, with the figures; else empty
     fault: str = ""  # how the harness failed; never costs a mark
     path: str = ""  # where the case file lies, and with it the files that its commands name
-    runs: tuple[
-        Measured, ...
-    ] = ()  # in order; the last of them is, as a rule, the one that counts
+    runs: tuple[Measured, ...] = ()  # in order; as a rule, the last of them is the one that counts
 
 
 class PartMark(NamedTuple):

@@ -94,7 +94,7 @@ def run_file(
     ``report`` is called some ten times a second, and when Ctrl-C or the like breaks the file off.
     """
     if setting.patience:
-        setting.patience.begin_file()
+        setting.patience.late = False
     if monotonic() >= setting.ends:
         total = setting.options.limits.total
         limit, what = Limit("run", total, total, "seconds"), "The engine was not started: "
@@ -376,20 +376,22 @@ class _FileRun:
             for start, end in groups(self._lines[first:], self._alone[first:]):
                 lines, index = self._lines[first + start : first + end], first + end - 1
                 step = self._case.steps[index]
+                name = step.name
                 fresh: list[Reply] = []
-                self._limit_next(step.command.partition(" ")[0])
+                self._limit_next(name)
                 try:
                     session.ask(lines, fresh, judged=step.is_test)
                     self._note_answer()
                 except EngineError:
                     # Silence after quit is not an error.
-                    if step.is_test or len(fresh) < len(lines) - 1 or not self._is_quit(step):
+                    if step.is_test or len(fresh) < len(lines) - 1 or name != self._farewell:
                         raise
                 finally:
                     self._replies += fresh
                 if step.is_test and self._judge(index, step, fresh[-1]):
                     break
-                if step.command.startswith(self._farewell) and self._quits(index, step):
+                if name == self._farewell:
+                    self._note_quit(index, step)
                     break
                 if session.arrived - reported > _PROGRESS_INTERVAL:
                     reported = session.arrived
@@ -417,18 +419,12 @@ class _FileRun:
         self._failed += 1
         return self._setting.options.fail_fast
 
-    def _is_quit(self, step: Step) -> bool:
-        return step.command.partition(" ")[0] == self._farewell
-
-    def _quits(self, index: int, step: Step) -> bool:
-        """Return whether the step has ended the engine; it should be the last one."""
-        if not self._is_quit(step):
-            return False
+    def _note_quit(self, index: int, step: Step) -> None:
+        """Take note that a step has ended the engine; it should be the last one."""
         self._quit = True
         if after := len(self._case.steps) - index - 1:
             what = f"{self._farewell!r} in line {step.line} ended the engine"
             raise EngineError(Failure(FailureKind.DIED, f"{what}; {after} commands follow it."))
-        return True
 
     def result(self) -> FileResult:
         """Return all that happened, once it is over."""

@@ -34,10 +34,6 @@ class PostponedError(Exception):
     """The engine computes without an answer: its case file is to be run after all others."""
 
 
-def _never(_limit: float) -> bool:
-    return False
-
-
 def short_limit(limit: float) -> float:
     """Return the short limit of a command that has ``limit`` seconds."""
     return min(limit, max(LEAST, limit / PART))
@@ -68,21 +64,21 @@ class ShortLimits:
         self._cut: set[str] = set()  # the commands that were cut, and not answered since
         self._cut_here: set[str] = set()  # those of this case file
         self.is_image = False
-        self._may_go_on: Callable[[float], bool] = _never
+        self._may_go_on: Callable[[float], bool] | None = None
         self.goes_on = False  # the command under way, for its full limit
 
     def begin_file(
-        self, *, is_image: bool = False, may_go_on: Callable[[float], bool] = _never
+        self, *, is_image: bool = False, may_go_on: Callable[[float], bool] | None = None
     ) -> None:
         """Let another case file begin: it may ask what the engine answers, if given time.
 
         ``is_image``: of a case file, which gives no points: a command that was cut in others is
         asked once, and not for long. ``may_go_on``: whether a command of so many seconds, instead
         of being cut short, has its full limit at once: nobody needs this processor. It may raise
-        :class:`PostponedError`.
+        :class:`PostponedError`. None: it has not.
         """
         self.is_image = is_image
-        self._may_go_on = _never if is_image else may_go_on
+        self._may_go_on = None if is_image else may_go_on
         self._cut_here = set(self._cut) if is_image else set()
 
     def of(self, name: str, limit: float, *, thinks: bool) -> float:
@@ -100,7 +96,8 @@ class ShortLimits:
 
     def may_go_on(self, name: str, limit: float) -> bool:
         """Whether a command, instead of being cut short, has its full limit at once."""
-        self.goes_on = name not in self._cut and self._may_go_on(limit)
+        asked = None if name in self._cut else self._may_go_on
+        self.goes_on = asked is not None and asked(limit)
         return self.goes_on
 
     def note_cut(self, name: str) -> None:
@@ -140,10 +137,6 @@ class HangPolicy:
         """Take note that it has hung with its full limit."""
         self.hangs += 1
         self._on_hang()
-
-    def begin_file(self) -> None:
-        """Let another case file begin."""
-        self.late = False
 
     def seconds(self, limit: float) -> float:
         """Return the short limit of a command that has ``limit`` seconds, or 0."""

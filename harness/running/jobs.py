@@ -14,25 +14,15 @@ import sys
 import time
 from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 
 from harness import signals
 from harness.engine import engine_clock, launch
 from harness.errors import SandboxError, StarvedError
 from harness.processes import children, descendants
-from harness.typed import NamedTuple, Protocol
+from harness.typed import NamedTuple
 
-
-class WorkerChannel(Protocol):
-    """Channel from a worker to the process with its task."""
-
-    def __call__(self, note: object, /) -> None:
-        """Tell something of the task."""
-
-    def claim(self, part: int) -> bool:
-        """Return whether to do a part of the task; False: another worker does it, or has."""
-
-
-Note = WorkerChannel
+Note = Callable[[object], object]  # tells something of a task to the process that handed it out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +35,6 @@ if TYPE_CHECKING:
 _HEADER = 8  # bytes: the length of a message, or the index of a task
 DONE, NOTE, CLAIM, LATER = range(4)  # kinds of messages
 LONGER = -1  # claimed instead of a part: to be at the part under way for long, while others wait
-_YES, _NO = b"y", b"n"
 _PATIENCE = 60.0  # seconds that a worker has to end its engine and itself, on a busy machine too
 _SOON = 0.1  # seconds between two looks whether a worker has ended
 _LOOK = 0.25  # seconds between two looks at who sleeps
@@ -71,56 +60,25 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     leave: Callable[[], None] = lambda: None,
     *,
     forked: bool = False,
-    parts: Callable[[Task], int] | None = None,
     on_time: Callable[[list[int]], None] = lambda _: None,
     hear_out: bool = False,
 ) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
-    ``work`` is given the task and a line to send notes with, which arrive at ``on_note`` with the
+    ``work`` is given the task and what it tells notes to, which arrive at ``on_note`` with the
     task's index. Each forked process calls ``leave`` before its end. With ``forked`` there is one
     even for a single worker. Closing the iterator ends the work under way.
 
-    ``parts``, ``on_time``, ``hear_out``: see :class:`WorkerPool`.
+    ``on_time``, ``hear_out``: see :class:`WorkerPool`.
     """
     if min(workers, len(tasks)) > (0 if forked else 1):
-        pool = _ForkedPool(tasks, workers, on_note, on_time, parts=parts, hear_out=hear_out)
+        pool = _ForkedPool(tasks, workers, on_note, on_time, hear_out=hear_out)
         pool.work, pool.leave = work, leave
         yield from pool.results()  # type: ignore[misc]
         return
     with launch.end_on_exit():
         for index, task in enumerate(tasks):
-            yield index, _attempt(work, task, _Direct(on_note, index))
-
-
-class _Direct:
-    """A line within one process."""
-
-    def __init__(self, on_note: Callable[[int, object], None], index: int) -> None:
-        self._on_note = on_note
-        self._index = index
-
-    def __call__(self, note: object, /) -> None:
-        self._on_note(self._index, note)
-
-    def claim(self, part: int) -> bool:
-        return True
-
-
-class _PipedWorker:
-    """A line from a worker to the process that hired it."""
-
-    def __init__(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
-        self._requests = requests
-        self._answers = answers
-        self._dump = dump
-
-    def __call__(self, note: object, /) -> None:
-        _send(self._answers, self._dump((NOTE, note)))
-
-    def claim(self, part: int) -> bool:
-        _send(self._answers, self._dump((CLAIM, part)))
-        return os.read(self._requests, 1) == _YES
+            yield index, _attempt(work, task, partial(on_note, index))
 
 
 def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault:
@@ -190,22 +148,15 @@ class WorkerHandle:
 class _Forked(WorkerHandle):
     """A fork of this process, which has all that we have: it is told indices, and says objects."""
 
-    def __init__(
-        self, pid: int, requests: int, answers: int, load: Callable[[bytes], tuple[int, object]]
-    ) -> None:
-        super().__init__(pid, requests, answers)
-        self._load = load
-
     def hand_out(self, task: int) -> None:
-        os.write(self.requests, _header(task))
-
-    def grant(self, *, granted: bool, later: bool = False) -> None:
-        os.write(self.requests, _YES if granted else _NO)
+        os.write(self.requests, task.to_bytes(_HEADER))
 
     def receive(self) -> list[tuple[int, object]] | None:
+        from _pickle import loads
+
         header = _read(self.answers, _HEADER)
         message = None if header is None else _read(self.answers, int.from_bytes(header))
-        return None if message is None else [self._load(message)]
+        return None if message is None else [loads(message)]
 
 
 class WorkerPool:
@@ -436,15 +387,10 @@ class _ForkedPool(WorkerPool):
     work: Work[Any, object]
     leave: Callable[[], None]
 
-    def results(self) -> Generator[tuple[int, object], None, None]:
-        # Once, before the fork; what pickle itself has besides takes time to load.
-        from _pickle import dumps, loads
-
-        self._load = loads
-        self._dump = dumps
-        yield from super().results()
-
     def start_worker(self) -> WorkerHandle:
+        # Before the fork; what pickle itself has besides takes time to load.
+        from _pickle import dumps
+
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
         pid = os.fork()
@@ -454,22 +400,25 @@ class _ForkedPool(WorkerPool):
                 os.close(worker.answers)
             os.close(requests_in)
             os.close(answers_out)
-            self._labour(requests_out, answers_in)
+            self._labour(requests_out, answers_in, dumps)
         os.close(requests_out)
         os.close(answers_in)
-        return _Forked(pid, requests_in, answers_out, self._load)
+        return _Forked(pid, requests_in, answers_out)
 
-    def _labour(self, requests: int, answers: int) -> None:
+    def _labour(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
         """Carry out requests until the last one. Runs in the worker process; never returns."""
+
+        def note(content: object) -> None:
+            _send(answers, dump((NOTE, content)))
+
         try:
             signals.end_on_sigterm()
             signals.leave_sigint_to_the_parent()
             while request := os.read(requests, _HEADER):
                 index = int.from_bytes(request)
-                line = _PipedWorker(requests, answers, self._dump)
-                result = _attempt(self.work, self._tasks[index], line)
+                result = _attempt(self.work, self._tasks[index], note)
                 with signals.hold_back():  # half a result is none
-                    _send(answers, self._dump((DONE, result)))
+                    _send(answers, dump((DONE, result)))
             self.leave()
         finally:
             if matchers := sys.modules.get("harness.reading.matchers"):  # few tasks need them
@@ -498,12 +447,8 @@ def memory_is_left() -> bool:
     return sizes.get("MemAvailable", 0) > _SPARE * sizes["MemTotal"]
 
 
-def _header(number: int) -> bytes:
-    return number.to_bytes(_HEADER)
-
-
 def _send(descriptor: int, message: bytes) -> None:
-    data = _header(len(message)) + message
+    data = len(message).to_bytes(_HEADER) + message
     while data:
         data = data[os.write(descriptor, data) :]
 

@@ -34,13 +34,11 @@ def merge(results: Sequence[FileResult]) -> FileResult:
     the gravest of all runs, and flaky if they do not agree.
     """
     shown = next((result for result in results if result.failure is not None), results[0])
-    runs = zip(*(result.outcomes for result in results), strict=True)
-    return shown._replace(outcomes=tuple(map(_merge, runs)))
-
-
-def _merge(outcomes: tuple[Outcome, ...]) -> Outcome:
-    gravest = min(outcomes, key=lambda outcome: _GRAVEST_FIRST.index(outcome.verdict))
-    return gravest._replace(flaky=len({outcome.verdict for outcome in outcomes}) > 1)
+    outcomes = []
+    for runs in zip(*(result.outcomes for result in results), strict=True):
+        gravest = min(runs, key=lambda outcome: _GRAVEST_FIRST.index(outcome.verdict))
+        outcomes.append(gravest._replace(flaky=len({outcome.verdict for outcome in runs}) > 1))
+    return shown._replace(outcomes=tuple(outcomes))
 
 
 # --- moves that an engine chooses ----------------------------------------------------------------
@@ -68,7 +66,7 @@ def _choosing_steps(case: CaseFile, command_properties: PropertyTable) -> set[in
     """Return the steps that choose a move, or come after one on the same board."""
     found, is_chosen = set(), False
     for index, step in enumerate(case.steps):
-        properties = command_properties[step.command.partition(" ")[0]]
+        properties = command_properties[step.name]
         is_chosen = is_chosen and not properties.begins_board
         is_chosen = is_chosen or (properties.chooses and properties.thinks)
         if is_chosen:

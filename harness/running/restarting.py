@@ -30,18 +30,14 @@ def next_place(
     A place does not count if no test comes after it, or if the command would have to be sent
     again before it.
     """
+    before = command_properties[case.steps[index - 1].name]
     for place in _places(case, command_properties):
-        is_same = place.step == index > start and _begins(case, index, command_properties)
+        is_same = place.step == index > start and not _prepares(before)
         if is_same or place.step > index:
             again = not is_same and case.steps[index].command in place.settings
             if not again and any(step.is_test for step in case.steps[place.step :]):
                 return place
     return None
-
-
-def _begins(case: CaseFile, index: int, command_properties: PropertyTable) -> bool:
-    """Whether the commands that make a new board begin here."""
-    return index == 0 or not _prepares(command_properties[_name(case.steps[index - 1])])
 
 
 def _places(case: CaseFile, command_properties: PropertyTable) -> Iterator[RestartPoint]:
@@ -52,7 +48,7 @@ def _places(case: CaseFile, command_properties: PropertyTable) -> Iterator[Resta
     known = True  # what came before can be had again
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps):
-        properties = command_properties[_name(step)]
+        properties = command_properties[step.name]
         if index in marked:
             known = True
             settings.clear()
@@ -74,7 +70,7 @@ def _find_remade(case: CaseFile, index: int, command_properties: PropertyTable) 
     """
     made: set[str] = set()
     for step in case.steps[index:]:
-        properties = command_properties[_name(step)]
+        properties = command_properties[step.name]
         if properties.clears:
             return made | properties.lasting
         if step.is_test or not _prepares(properties):
@@ -92,12 +88,12 @@ def settings_before(
     """
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps[:place]):
-        properties = command_properties[_name(step)]
+        properties = command_properties[step.name]
         if index in candidates and SIZE in properties.sets:
             _note_setting(settings, SIZE, step)
         elif index in candidates:
             _remember(settings, index, step, properties)
-    if SIZE in command_properties[_name(case.steps[place])].sets:
+    if SIZE in command_properties[case.steps[place].name].sets:
         settings.pop(SIZE, None)
     return tuple(settings.values())
 
@@ -128,7 +124,3 @@ def _remember(
 def _note_setting(settings: dict[str, str], part: str, step: Step) -> None:
     settings.pop(part, None)
     settings[part] = step.command
-
-
-def _name(step: Step) -> str:
-    return step.command.partition(" ")[0]

@@ -99,11 +99,9 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
     is_collecting = gc.isenabled()
     gc.disable()  # a heap of records grows, which has no cycles: a fifth of the time
     try:
+        paths = [tests] if isinstance(tests, str | os.PathLike) else tests
         found = gather(
-            [
-                os.fspath(one)
-                for one in ([tests] if isinstance(tests, str | os.PathLike) else tests)
-            ],
+            [os.fspath(path) for path in paths],
             find_dialect(options.dialect),
             options.only,
             options.ids,
@@ -336,7 +334,9 @@ class _ResultCollector:
                 while not is_over and (ready := self._early.pop(len(self.results), None)):
                     self.results.append(ready)
                     self._on_file(ready)
-                    is_over = self._is_last(ready)
+                    is_setup = ready.failure and ready.failure.kind is FailureKind.SETUP
+                    is_failed = options.fail_fast and any(map(_is_failed, ready.outcomes))
+                    is_over = bool(is_setup) or is_failed
                 if is_over or self._has_hung():
                     break
         for place, case in list(enumerate(cases))[len(self.results) :]:
@@ -375,11 +375,6 @@ class _ResultCollector:
         most = self._options.most_hung
         known = (*self.results, *self._early.values())
         return 0 < most <= sum(any(map(_is_hang, file.failures)) for file in known)
-
-    def _is_last(self, result: FileResult) -> bool:
-        if result.failure is not None and result.failure.kind is FailureKind.SETUP:
-            return True
-        return self._options.fail_fast and any(map(_is_failed, result.outcomes))
 
 
 def _is_failed(outcome: Outcome) -> bool:

@@ -107,7 +107,7 @@ class _CrewWorker(jobs.WorkerHandle):
             return None
         *lines, self._heard = (self._heard + piece).split(b"\n")
         try:
-            events = [records.read_event(line) for line in lines]
+            events = [records.parse(line)[0] for line in lines]
         except UsageError:
             os.kill(self.pid, SIGKILL)  # the PID no longer is our worker's
             return []

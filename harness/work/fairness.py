@@ -98,13 +98,13 @@ class TimeRules(NamedTuple):
                 answers = sum(reply.seconds for reply in result.replies if reply)
                 for failure in result.failures:
                     if failure.kind is FailureKind.CPU and failure.step is not None:
-                        name = _name(result, failure.step)
+                        name = result.case.steps[failure.step].name
                         if answers < short_limit(self.limit_of(name)):
                             hung.add(name)
             firsts = [result.before[:1], *(one.sent[:1] for one in result.restarts)]
             replies = [(START, one.reply) for first in firsts for one in first]
             replies += [
-                (step.command.partition(" ")[0], reply)
+                (step.name, reply)
                 for step, reply in zip(result.case.steps, result.replies, strict=True)
             ]
             for name, reply in replies:
@@ -188,9 +188,18 @@ class TimeRules(NamedTuple):
 
         def counts(outcome: Outcome) -> bool:
             seconds = outcome.reply.seconds if outcome.reply else 0.0
-            return not is_over and not 0 < self.limit_of(_name(first, outcome.step)) < seconds
+            limit = self.limit_of(first.case.steps[outcome.step].name)
+            return not is_over and not 0 < limit < seconds
 
         return believe(first, second, self.command_properties, counts)
+
+    def fails_like(self, first: FileResult, second: FileResult) -> bool:
+        """Whether ``first`` failed, and only in ways in which ``second``, of any case file, did.
+
+        Nothing else may be in doubt about the first.
+        """
+        one, other = _breaks(first), _breaks(second)
+        return bool(one) and one <= other and not fails_by_choice(first, self.command_properties)
 
 
 def _list_late(result: FileResult) -> Iterator[tuple[str, float]]:
@@ -199,11 +208,8 @@ def _list_late(result: FileResult) -> Iterator[tuple[str, float]]:
         limit = failure.limit
         if failure.kind is FailureKind.TIMEOUT and limit and limit.name in ("command", "start"):
             is_start = limit.name == "start" or failure.step is None
-            yield START if is_start else _name(result, failure.step or 0), limit.allowed
-
-
-def _name(result: FileResult, step: int) -> str:
-    return result.case.steps[step].command.partition(" ")[0]
+            name = START if is_start else result.case.steps[failure.step or 0].name
+            yield name, limit.allowed
 
 
 def _find_timed_out(result: FileResult) -> Iterator[Step]:
@@ -238,16 +244,7 @@ def find_changed_steps(first: FileResult, second: FileResult) -> tuple[int, ...]
     )
 
 
-def fails_like(first: FileResult, second: FileResult, command_properties: PropertyTable) -> bool:
-    """Whether ``first`` failed, and only in ways in which ``second``, of any case file, did.
-
-    Nothing else may be in doubt about the first.
-    """
-    one, other = _breaks(first), _breaks(second)
-    return bool(one) and one <= other and not fails_by_choice(first, command_properties)
-
-
 def _breaks(result: FileResult) -> set[FailureKind | str]:
     """Return how the engine failed, and the names of the commands that an adapter gave up."""
-    slow = {step.command.partition(" ")[0] for step in _find_timed_out(result)}
+    slow = {step.name for step in _find_timed_out(result)}
     return {*(failure.kind for failure in result.failures), *slow}

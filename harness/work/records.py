@@ -6,7 +6,7 @@ stores that the worker was given.
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple
 
 from harness.environments.interpreters import EnginePython
 from harness.errors import UsageError
@@ -156,10 +156,8 @@ def strip_measurements(result: FileResult, folder: str, environment: str = "") -
     def reply(item: Reply | None) -> Reply | None:
         if item is None:
             return None
-        said = item._replace(
-            text=clean(item.text), raw=clean(item.raw), invalid=clean(item.invalid)
-        )
-        return said._replace(seconds=0.0, status=clean(item.status))
+        said = item._replace(seconds=0.0, text=clean(item.text), raw=clean(item.raw))
+        return said._replace(invalid=clean(item.invalid), status=clean(item.status))
 
     def exchange(item: Exchange) -> Exchange:
         kept = reply(item.reply)
@@ -374,19 +372,11 @@ def kind_of(text: bytes) -> type[Any]:
     return _BY_NAME[name]
 
 
-def read_event(text: bytes) -> WorkerEvent:
-    """Return the event of a line.
-
-    Raises:
-        UsageError: it is not an event.
-    """
-    return parse(text)[0]
-
-
 def parse(text: bytes) -> tuple[WorkerEvent, Any]:
     """Return the event of a line, and its result as JSON, if it has one.
 
-    Raises as :func:`read_event`.
+    Raises:
+        UsageError: it is not an event.
     """
     try:
         found = json.loads(text)
@@ -402,12 +392,13 @@ def parse(text: bytes) -> tuple[WorkerEvent, Any]:
 
 def event_schema() -> dict[str, Any]:
     """Return the JSON Schema of a line."""
-    return {"oneOf": [_schema_of(name, kind) for name, kind in _BY_NAME.items()]}
-
-
-def _schema_of(name: str, kind: type[Any]) -> dict[str, Any]:
-    found = canonical_json.schema(kind)
-    properties = {"word": {"const": name}, **found["properties"]}
-    if _RESULT in get_type_hints(kind):
-        properties[_RESULT] = {"type": ["object", "null"]}
-    return {**found, "properties": properties, "required": ["word", *found["required"]]}
+    schemas = []
+    for name, kind in _BY_NAME.items():
+        found = canonical_json.schema(kind)
+        properties = {"word": {"const": name}, **found["properties"]}
+        if kind is AttemptFinished:
+            properties[_RESULT] = {"type": ["object", "null"]}
+        schemas.append(
+            {**found, "properties": properties, "required": ["word", *found["required"]]}
+        )
+    return {"oneOf": schemas}

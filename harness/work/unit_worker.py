@@ -328,10 +328,9 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.NO_READER
-    except UsageError as error:
-        return _complain(str(error), ExitCode.BROKEN)
     except HarnessError as error:
-        return _complain(str(error), ExitCode.FAULT)
+        print(f"harness.work: {error}", file=sys.stderr)
+        return ExitCode.BROKEN if isinstance(error, UsageError) else ExitCode.FAULT
     except KeyboardInterrupt:
         if not options.serve:  # else by SIGTERM, from a process that knows of it
             print("harness.work: interrupted", file=sys.stderr)
@@ -389,8 +388,3 @@ def _worker(options: argparse.Namespace) -> UnitWorker:
 
         confined_reading.confine()
     return UnitWorker(FileFinder(options.store), options.proven, options.room)
-
-
-def _complain(message: str, status: int) -> int:
-    print(f"harness.work: {message}", file=sys.stderr)
-    return status

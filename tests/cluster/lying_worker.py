@@ -18,7 +18,7 @@ _run_unit = UnitExecutor._run_unit
 def lie(self, unit, is_wanted):
     """Yield what an honest worker says, with each test failed."""
     for line in _run_unit(self, unit, is_wanted):
-        word = records.read_event(line.encode())
+        word = records.parse(line.encode())[0]
         if isinstance(word, AttemptFinished) and word.result != NOTHING:
             word = word._replace(result=failed(word.result), failed=True)
         yield records.line(word).decode().rstrip("\n")

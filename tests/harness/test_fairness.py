@@ -126,12 +126,12 @@ def test_a_call_that_was_too_slow_behind_an_adapter_is_run_again(one, expected):
 
 def test_a_slow_command_speaks_for_no_other():
     score, legal = slow_call("score b"), slow_call("is_legal b a1")
-    assert fairness.fails_like(score, slow_call("score w"), STANDARD)
-    assert not fairness.fails_like(score, legal, STANDARD)
-    assert not fairness.fails_like(score, result([1, 2]), STANDARD)
-    assert not fairness.fails_like(result([1], TIMEOUT), score, STANDARD)
-    assert fairness.fails_like(score, slow_call("score b", failure=CPU), STANDARD)
-    assert not fairness.fails_like(slow_call("score b", failure=CPU), score, STANDARD)
+    assert RULES.fails_like(score, slow_call("score w"))
+    assert not RULES.fails_like(score, legal)
+    assert not RULES.fails_like(score, result([1, 2]))
+    assert not RULES.fails_like(result([1], TIMEOUT), score)
+    assert RULES.fails_like(score, slow_call("score b", failure=CPU))
+    assert not RULES.fails_like(slow_call("score b", failure=CPU), score)
 
 
 @pytest.mark.parametrize(
@@ -223,9 +223,9 @@ def test_runs_that_differ():
     first, second = result([1, 2]), result([1], TIMEOUT)
     assert fairness.find_changed_steps(first, second) == (1,)
     assert fairness.find_changed_steps(first, first) == ()
-    assert fairness.fails_like(second, result([], TIMEOUT), STANDARD)
-    assert not fairness.fails_like(second, result([], CPU), STANDARD)
-    assert not fairness.fails_like(first, first, STANDARD)
+    assert RULES.fails_like(second, result([], TIMEOUT))
+    assert not RULES.fails_like(second, result([], CPU))
+    assert not RULES.fails_like(first, first)
 
 
 def make_result(text, verdicts, seconds=(1.0,) * 9):
@@ -319,8 +319,8 @@ def test_a_file_with_a_failed_choice_is_not_spoken_for_by_another():
     sure, doubtful = (
         make_result(BOARD, one)._replace(failures=(hung,)) for one in ("F----", "FF---")
     )
-    assert fairness.fails_like(sure, sure, STANDARD)
-    assert not fairness.fails_like(doubtful, sure, STANDARD)
+    assert RULES.fails_like(sure, sure)
+    assert not RULES.fails_like(doubtful, sure)
 
 
 class Runs:

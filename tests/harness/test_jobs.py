@@ -7,7 +7,9 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,8 @@ from harness.errors import SandboxError
 from harness.running import jobs
 
 pytestmark = pytest.mark.processes
+
+Claim = Callable[[int], bool]
 
 
 def collect(tasks: list[int], work: jobs.Work[int, object], workers: int) -> dict[int, object]:
@@ -149,25 +153,46 @@ def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.Monkey
     assert set(launch.children()) <= others
 
 
+class SharingPool(jobs._ForkedPool):
+    """Forks that claim the parts of their tasks, as the workers of a crew do."""
+
+    def start_worker(self) -> jobs.WorkerHandle:
+        worker = super().start_worker()
+        worker.grant = lambda *, granted, later=False: os.write(  # type: ignore
+            worker.requests, b"y" if granted else b"n"
+        )
+        return worker
+
+    def _labour(self, requests: int, answers: int, dump: Callable[[object], bytes]) -> None:
+        def claim(part: int) -> bool:
+            jobs._send(answers, dump((jobs.CLAIM, part)))
+            return os.read(requests, 1) == b"y"
+
+        self.work = partial(self.work, claim)
+        super()._labour(requests, answers, dump)
+
+
+def share(
+    tasks: list[int], work: Callable[..., object], workers: int, on_note: Callable[..., Any]
+) -> list[tuple[int, object]]:
+    """Do tasks of so many parts."""
+    pool = SharingPool(tasks, workers, on_note, parts=lambda task: task)
+    pool.work, pool.leave = work, lambda: None
+    return list(pool.results())
+
+
 def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
     """Eight parts of three tasks at one place; most of them sleep; each is done once."""
     done: list[tuple[int, object]] = []
 
-    def work(task: int, line: jobs.WorkerChannel) -> str:
+    def work(claim: Claim, task: int, note: jobs.Note) -> str:
         for part in range(task):
-            if line.claim(part):
+            if claim(part):
                 time.sleep(2 if task > 1 else 0)
-                line((part, os.getpid()))
+                note((part, os.getpid()))
         return f"end of {task}"
 
-    ends = jobs.run_all(
-        [4, 3, 1],
-        work,
-        1,
-        lambda index, note: done.append((index, note)),
-        forked=True,
-        parts=lambda task: task,
-    )
+    ends = share([4, 3, 1], work, 1, lambda index, note: done.append((index, note)))
     assert sorted(ends) == [(0, "end of 4"), (1, "end of 3"), (2, "end of 1")]
     found = sorted((index, part) for index, (part, _) in done)
     assert found == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0)]
@@ -181,22 +206,21 @@ def test_who_has_nothing_else_to_do_helps_where_a_part_takes_long(
     monkeypatch.setattr(jobs, "_LONG", 0.2)
     workers: dict[int, object] = {}
 
-    def work(task: int, line: jobs.WorkerChannel) -> None:
+    def work(claim: Claim, task: int, note: jobs.Note) -> None:
         for part in range(task):
-            if line.claim(part):
+            if claim(part):
                 ends = time.monotonic() + (120 if task > 1 and part == 0 else 0)
                 while time.monotonic() < ends and not (tmp_path / "helped").exists():
                     pass
                 if task > 1:
                     (tmp_path / "helped").touch()
-                line((part, os.getpid()))
+                note((part, os.getpid()))
 
-    def note(index: int, told: tuple[int, object]) -> None:
+    def on_note(index: int, told: tuple[int, object]) -> None:
         if index == 0:
             workers[told[0]] = told[1]
 
-    ends = jobs.run_all([4, 1], work, 2, note, forked=True, parts=lambda task: task)
-    assert len(list(ends)) == 2
+    assert len(share([4, 1], work, 2, on_note)) == 2
     assert sorted(workers) == [0, 1, 2, 3]
     assert len(set(workers.values())) == 2
 
@@ -206,34 +230,25 @@ def test_tasks_that_sleep_leave_a_place_to_others(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(jobs, "_MOST", 3)
     done: list[int] = []
 
-    def work(task: int, line: jobs.WorkerChannel) -> None:
+    def work(claim: Claim, task: int, note: jobs.Note) -> None:
         for part in range(task):
-            if line.claim(part):
+            if claim(part):
                 time.sleep(4 if task > 1 else 0)
-                line(part)
+                note(part)
 
-    ends = jobs.run_all(
-        [3, 3, 1],
-        work,
-        1,
-        lambda index, _: done.append(index),
-        forked=True,
-        parts=lambda task: task,
-    )
-    assert len(list(ends)) == 3
+    assert len(share([3, 3, 1], work, 1, lambda index, _: done.append(index))) == 3
     assert done[0] == 2
 
 
 def test_a_task_of_several_workers_comes_to_nothing_if_one_of_them_does() -> None:
-    def work(task: int, line: jobs.WorkerChannel) -> int:
-        if line.claim(0):
+    def work(claim: Claim, task: int, _note: jobs.Note) -> int:
+        if claim(0):
             time.sleep(2)
-        elif line.claim(1):
+        elif claim(1):
             raise RuntimeError("broken")
         return task
 
-    ends = jobs.run_all([7], work, 1, lambda *_: None, forked=True, parts=lambda _: 2)
-    ((index, end),) = ends
+    ((index, end),) = share([2], work, 1, lambda *_: None)
     assert index == 0
     assert isinstance(end, jobs.Fault)
     assert "broken" in end.message

@@ -148,7 +148,7 @@ def test_a_unit_is_the_same_after_a_journey_as_json(unit):
 def test_so_is_a_word_and_a_result_keeps_its_bytes(word):
     line = records.line(word)
     assert line.count(b"\n") == 1
-    assert records.read_event(line) == word
+    assert records.parse(line)[0] == word
     assert records.kind_of(line) is type(word)
     AS_A_WORD.validate(json.loads(line))
 
@@ -158,7 +158,7 @@ def test_a_result_that_another_program_sent_becomes_canonical():
         "word": "done", "basis": "b", "result": {"b": [1, 2], "a": None},
         "figures": {}, "failed": False, "doubtful": False,
     }  # fmt: skip
-    event = records.read_event(json.dumps(line).encode())
+    event = records.parse(json.dumps(line).encode())[0]
     assert event.result == '{"a":null,"b":[1,2]}'
     assert not any(event.figures), "what was not measured is not there"
     assert None not in event.figures
@@ -236,7 +236,7 @@ def test_what_is_no_unit_at_all_is_refused(text):
 
 
 @pytest.mark.parametrize("line", [b"", b"{}\n", b'{"word":"x"}\n', b'{"word":["x"]}\n', b"\xff\n"])
-@pytest.mark.parametrize("read", [records.read_event, records.kind_of])
+@pytest.mark.parametrize("read", [records.parse, records.kind_of])
 def test_what_is_no_word_is_refused(read, line):
     with pytest.raises(UsageError, match="expected a word"):
         read(line)
@@ -259,7 +259,7 @@ def work(room, unit, *more, given=None):
 
 
 def read_words(done):
-    return [records.read_event(line) for line in done.stdout.splitlines(keepends=True)]
+    return [records.parse(line)[0] for line in done.stdout.splitlines(keepends=True)]
 
 
 def test_bytes_are_found_by_their_sha256_alone(made_class):
@@ -375,7 +375,7 @@ def start_worker(room, unit):
     )
     process.stdin.write(canonical_json.dumps(unit).encode())
     process.stdin.close()
-    assert records.read_event(process.stdout.readline()) == CaseStarted("one.gtp")
+    assert records.parse(process.stdout.readline())[0] == CaseStarted("one.gtp")
     return process
 
 

@@ -18,7 +18,7 @@ from harness.grading.ledger.records import CaseRow, PlannedAttempt, Run
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, StudentSubmissions, Submission
 from harness.options import GTP
 from harness.reading import casefile, suite
-from harness.records import CaseFile
+from harness.records import CaseFile, Step
 from harness.text import encode, number_of
 from harness.work import canonical_json
 from oracle import __version__
@@ -318,31 +318,27 @@ def attempts(
     inputs += protocol if protocol != [GTP, ""] else []
     ground = canonical_json.dumps(inputs)
     beside = {
-        case: [(word, _digest(path.read_bytes())) for word, path in companions(case)]
-        for case in cases
-    }
-    return [
-        PlannedAttempt(
-            _digest(canonical_json.dumps([build, *case[:2], case.sha256, beside[case]])),
-            one.key,
-            case.kind,
-            case.name,
-            case.sha256,
-            build,
-        )
-        for one in submissions
-        if not (one.refused or one.unread)
-        for build in [
-            _digest(canonical_json.dumps([ground, (one.key, one.sha256, one.root, one.kept)]))
+        case: [
+            (word, _digest(path.read_bytes()))
+            for word, path in companions(case.read().steps, Path(case.path).parent)
         ]
         for case in cases
-    ]
+    }
+    found = []
+    for one in submissions:
+        if one.refused or one.unread:
+            continue
+        build = _digest(canonical_json.dumps([ground, (one.key, one.sha256, one.root, one.kept)]))
+        for case in cases:
+            kind, name, sha256 = case.kind, case.name, case.sha256
+            basis = _digest(canonical_json.dumps([build, kind, name, sha256, beside[case]]))
+            found.append(PlannedAttempt(basis, one.key, kind, name, sha256, build))
+    return found
 
 
-def companions(case: PlannedCase) -> list[tuple[str, Path]]:
-    """Return the files that a case's commands name, such as records and boards, by these names."""
-    folder = Path(case.path).parent
-    words = {word for step in case.read().steps for word in step.command.split()[1:]}
+def companions(steps: Iterable[Step], folder: Path) -> list[tuple[str, Path]]:
+    """Return the files that commands name, such as records and boards, by these names, sorted."""
+    words = {word for step in steps for word in step.command.split()[1:]}
     files = [(word, folder / word) for word in sorted(words) if "." in word]
     return [(word, path) for word, path in files if path.is_file()]
 

@@ -29,17 +29,7 @@ from harness.records import Build, CaseFile, FileResult
 from harness.report.progress import as_time
 from harness.running.jobs import Fault
 from harness.work import canonical_json, fairness, records
-from harness.work.records import (
-    NOTHING,
-    AttemptEvent,
-    AttemptFinished,
-    BuildFinished,
-    HarnessFailed,
-    Measurements,
-    ProgressEvent,
-    UnitCase,
-    WorkUnit,
-)
+from harness.work.records import NOTHING, AttemptEvent, AttemptFinished, WorkUnit
 
 _ANSWERED_LATER = "cut short, but the submission answers this command later in another case file"
 
@@ -73,6 +63,7 @@ class Runner:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
         context, bases = self._context, [case.basis for unit in units for case in unit.cases]
+        self._whole = {unit.submission.key: unit for unit in units}
         withdraw(self._ledger, bases, context.set_aside)
         is_left = True
         while is_left:
@@ -93,14 +84,8 @@ class Runner:
             is_left = bool(again)
 
     def _do(self, units: Sequence[WorkUnit]) -> None:
-        box, content_of = self._context.assignment.box, self._ledger.content
         if left := self._find_unfinished(units, 1):
-            with (
-                self._concurrency.together(),
-                closing(
-                    Orders(self._context, fairness.loose(box), content_of, alone=False)
-                ) as orders,
-            ):
+            with self._concurrency.together(), self._orders(alone=False) as orders:
                 while left:
                     turn = [
                         unit._replace(patient=self._patient.get(unit.submission.key, ()))
@@ -109,21 +94,19 @@ class Runner:
                     self._round(turn, orders, 1, self._context.jobs)
                     left = self._find_unfinished(units, 1)
         if left := self._find_doubtful(units, cut=False):
-            with (
-                self._concurrency.apart(),
-                closing(Orders(self._context, box, content_of, alone=True)) as orders,
-            ):
-                self._again(units, left, orders)
-        whole = {unit.submission.key: unit for unit in units}
+            with self._concurrency.apart(), self._orders(alone=True) as orders:
+                self._again(left, orders)
         cut = self._find_doubtful(units, cut=True)
-        left = [one for one in cut if self._choose_cut(whole[one.submission.key], one).cases]
+        left = [one for one in cut if self._choose_cut(one).cases]
         together = len(left) if self._context.other_machines else 1  # here, others get in between
         for start in range(0, len(left), max(1, together)):
-            with (
-                self._concurrency.last(),
-                closing(Orders(self._context, box, content_of, alone=True)) as orders,
-            ):
-                self._end_cut(units, left[start : start + together], orders)
+            with self._concurrency.last(), self._orders(alone=True) as orders:
+                self._end_cut(left[start : start + together], orders)
+
+    def _orders(self, *, alone: bool) -> closing[Orders]:
+        box = self._context.assignment.box
+        box = box if alone else fairness.loose(box)
+        return closing(Orders(self._context, box, self._ledger.content, alone=alone))
 
     def _find_doubtful(self, units: Sequence[WorkUnit], *, cut: bool) -> list[WorkUnit]:
         """Return the units with what is to be rerun: what was cut short, or all else."""
@@ -135,47 +118,44 @@ class Runner:
         ]
         return [unit for unit in left if unit.cases]
 
-    def _find_cuts(self, case: UnitCase) -> dict[str, float]:
+    def _find_cuts(self, case: records.UnitCase) -> dict[str, float]:
         """Return where the first run of an attempt was cut short."""
         firsts = self._runs(case)[:1]
         return self._rules.find_cuts(firsts[0]) if firsts else {}
 
-    def _again(self, units: Sequence[WorkUnit], left: Sequence[WorkUnit], orders: Orders) -> None:
+    def _again(self, left: Sequence[WorkUnit], orders: Orders) -> None:
         """Run what is in doubt again, one case file at a time and nothing beside it."""
-        whole = {unit.submission.key: unit for unit in units}
         while left:
             turn = [
                 unit._replace(cases=unit.cases[:1], why=self._why("in doubt")) for unit in left
             ]
             self._round(turn, orders, 2, 1)
-            again = [whole[unit.submission.key] for unit in left]
+            again = [self._whole[unit.submission.key] for unit in left]
             for unit in again:
                 self._believe(unit)
             left = self._find_doubtful(again, cut=False)
 
-    def _end_cut(
-        self, units: Sequence[WorkUnit], left: Sequence[WorkUnit], orders: Orders
-    ) -> None:
+    def _end_cut(self, left: Sequence[WorkUnit], orders: Orders) -> None:
         """Find out, alone, whether engines hang whose runs were cut short.
 
         One case file of each submission is rerun at a time; its runs may decide the others.
         """
-        whole = {unit.submission.key: unit for unit in units}
         while left:
-            chosen = [self._choose_cut(whole[unit.submission.key], unit) for unit in left]
-            if not (turn := [unit for unit in chosen if unit.cases]):
+            if not (turn := [unit for unit in map(self._choose_cut, left) if unit.cases]):
                 return
             self._round(turn, orders, 2, 1)
-            left = self._find_doubtful([whole[one.submission.key] for one in turn], cut=True)
+            again = [self._whole[unit.submission.key] for unit in turn]
+            left = self._find_doubtful(again, cut=True)
 
-    def _choose_cut(self, whole: WorkUnit, left: WorkUnit) -> WorkUnit:
+    def _choose_cut(self, left: WorkUnit) -> WorkUnit:
         """Return the unit with one attempt to be rerun, or none; settle what needs no other run.
 
         The attempt that was cut least often takes least time.
         """
-        evidence, key = self._weigh(whole), whole.submission.key
+        key = left.submission.key
+        evidence = self._weigh(self._whole[key])
         self._patient[key] = tuple({*self._patient.get(key, ()), *evidence.slow})
-        rerun: list[UnitCase] = []
+        rerun: list[records.UnitCase] = []
         for case in left.cases:
             cuts = self._find_cuts(case)
             if not self._is_late(case) and self._rules.are_hangs(cuts, evidence):
@@ -210,7 +190,7 @@ class Runner:
             for number, (text, figures) in enumerate(runs, 1):
                 if text == NOTHING:
                     continue
-                measured = canonical_json.loads(Measurements, figures)
+                measured = canonical_json.loads(records.Measurements, figures)
                 result = records.add_measurements(
                     canonical_json.loads(FileResult, text), self._read(case), measured
                 )
@@ -232,7 +212,8 @@ class Runner:
             cases, spent = [], 0.0
             for case in unit.cases:
                 runs = [
-                    canonical_json.loads(Measurements, one) for one in figures.get(case.basis, ())
+                    canonical_json.loads(records.Measurements, one)
+                    for one in figures.get(case.basis, ())
                 ]
                 # Runs of this number alone have a budget of their own.
                 spent += sum(run.seconds for run in runs[number - 1 : number])
@@ -247,26 +228,19 @@ class Runner:
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
         """
-        command_properties = self._context.assignment.command_properties
         runs = [(case, self._runs(case)) for case in unit.cases]
         twice = [pair for _, pair in runs if len(pair) == 2]
-        sure = [
-            first
-            for first, second in twice
-            if fairness.fails_like(first, second, command_properties)
-        ]
+        sure = [first for first, second in twice if self._rules.fails_like(first, second)]
         for case, pair in runs:
             is_left = len(pair) == 1 and not (self._is_late(case) or self._find_cuts(case))
-            if is_left and any(
-                fairness.fails_like(pair[0], one, command_properties) for one in sure
-            ):
+            if is_left and any(self._rules.fails_like(pair[0], one) for one in sure):
                 self._ledger.settle(case.basis, self._token)
 
-    def _is_late(self, case: UnitCase) -> bool:
+    def _is_late(self, case: records.UnitCase) -> bool:
         (figures,) = (figures for _, figures in self._ledger.results(case.basis)[:1])
-        return canonical_json.loads(Measurements, figures).late
+        return canonical_json.loads(records.Measurements, figures).late
 
-    def _read(self, case: UnitCase) -> CaseFile:
+    def _read(self, case: records.UnitCase) -> CaseFile:
         """Return a case file as steps, by its real path."""
         path = str(Path(case.place, case.name))
         if (case.sha256, path) not in self._cases:
@@ -274,7 +248,7 @@ class Runner:
             self._cases[case.sha256, path] = casefile.parse(content, path)
         return self._cases[case.sha256, path]
 
-    def _runs(self, case: UnitCase) -> list[FileResult]:
+    def _runs(self, case: records.UnitCase) -> list[FileResult]:
         texts = [text for text, _ in self._ledger.results(case.basis)]
         results = [canonical_json.loads(FileResult, text) for text in texts if text != NOTHING]
         return [result._replace(case=self._read(case)) for result in results]
@@ -304,8 +278,8 @@ class Runner:
             settle()
             listener.on_time([units[index] for index in under_way])
 
-        def on_event(index: int, event: AttemptEvent | ProgressEvent) -> None:
-            if isinstance(event, ProgressEvent):
+        def on_event(index: int, event: AttemptEvent | records.ProgressEvent) -> None:
+            if isinstance(event, records.ProgressEvent):
                 listener.on_progress(units[index], event)
             else:
                 recorder.add(index, event)
@@ -374,7 +348,7 @@ class Recorder:
         message = f"{fault.message} ({places[-1]})" if places else fault.message
         for case in unit.cases:
             if (index, case.basis) not in self._heard:
-                self.add(index, HarnessFailed(case.basis, message))
+                self.add(index, records.HarnessFailed(case.basis, message))
 
     def flush(self) -> None:
         """Write what was taken in.
@@ -387,7 +361,7 @@ class Recorder:
         builds = [
             BuildRow(event.basis, canonical_json.dumps(event.build), event.seconds)
             for event in events
-            if isinstance(event, BuildFinished)
+            if isinstance(event, records.BuildFinished)
         ]
         runs = [
             FinishedRun(
@@ -411,7 +385,7 @@ class Recorder:
         if (builds or runs) and not self._ledger.finish_all(self._token, runs, builds):
             raise BusyError(f"another process has taken over the grading in {self._ledger.name}")
         for event in events:
-            if isinstance(event, HarnessFailed):
+            if isinstance(event, records.HarnessFailed):
                 self._ledger.record_error(event.basis, self._token, event.message, MOST_FAULTS)
         for index, event in waiting:
             self._on_recorded(index, event)

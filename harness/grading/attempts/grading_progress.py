@@ -39,9 +39,7 @@ class UnitsProgress(GradingListener):
         self._done, self._total = 0, total
         self._heartbeat = Heartbeat()
         self._files: dict[str, tuple[str, float]] = {}  # that run, and since when, by submission
-        self._prolonged: dict[
-            str, records.CaseProlonged
-        ] = {}  # that are waited for, by submission
+        self._prolonged: dict[str, records.CaseProlonged] = {}  # waited for, by submission
         self._live = make() if sys.stderr.isatty() and total else None
         if self._live:
             self._line = self._live.add_task(name, total=total)
@@ -212,17 +210,13 @@ class Alarm:
 
     def __init__(self, archives: int) -> None:
         self._enough = min(FIRST, archives)
-        self._runs = archives <= _ALONE  # somebody's program: then the reason is not the class's
+        # Whether somebody's program runs: then the reason is not the class's.
+        self.is_over = archives <= _ALONE
         self._found: dict[str, tuple[str, Trouble]] = {}
-
-    @property
-    def is_over(self) -> bool:
-        """Whether there is nothing left to listen for."""
-        return self._runs
 
     def note(self, name: str, sha256: str, trouble: Trouble | None) -> None:
         """Take in how a submission started; the same archive counts once."""
-        self._runs = self._runs or trouble is None
+        self.is_over = self.is_over or trouble is None
         if trouble:
             self._found.setdefault(sha256, (name, trouble))
 
@@ -234,7 +228,7 @@ class Alarm:
         Raises:
             ClassWideError: they did.
         """
-        if self._runs:
+        if self.is_over:
             return
         counts = Counter((one.reason, one.builds) for _, one in self._found.values())
         for (reason, builds), count in counts.items():

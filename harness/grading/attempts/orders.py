@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
+from harness.grading.attempts.attempt_plan import companions
 from harness.grading.ledger.records import Lease
 from harness.options import BoxLimits
 from harness.records import CaseFile
@@ -242,12 +243,10 @@ def unit_case(
     Beside it are the files that its commands name, such as records and boards.
     """
     path = Path(case.path).absolute()
-    words = {word for step in case.steps for word in step.command.split()[1:]}
     beside = tuple(
-        unit_worker.file_of(path.parent / word, Path(word).as_posix())
-        for word in sorted(words)
-        if "." in word and not word.startswith(("/", "."))
-        if ".." not in Path(word).parts and (path.parent / word).is_file()
+        unit_worker.file_of(companion, Path(word).as_posix())
+        for word, companion in companions(case.steps, path.parent)
+        if not word.startswith(("/", ".")) and ".." not in Path(word).parts
     )
     sha256 = Sha256(hashlib.sha256(content).hexdigest())
     return records.UnitCase(basis, path.name, sha256, beside, str(path.parent), is_image)
@@ -280,8 +279,8 @@ def unit_runner_of(context: GradingContext, box: BoxLimits) -> UnitRunner:
 # has. An attempt in doubt is rerun with nothing beside it, so others on the machine must wait.
 
 
-class Concurrency(Protocol):
-    """Sharing of a grading's machine and ledger; by default with nobody."""
+class Concurrency:
+    """Sharing of a grading's machine and ledger; this one expects nobody else."""
 
     def take(self, ledger: "Ledger", bases: Sequence[str]) -> Lease:
         """Lease attempts: those that may be run by us."""
@@ -300,8 +299,4 @@ class Concurrency(Protocol):
         return nullcontext()
 
 
-class _SingleGrader(Concurrency):
-    """Expect nobody else: if somebody is there, that is an error."""
-
-
-ALONE: Concurrency = _SingleGrader()
+ALONE = Concurrency()

@@ -90,13 +90,6 @@ class _AnsweredCommand(NamedTuple):
     builds: bool  # what follows depends on it, all have it, and what it does is known
     position: Position
 
-    @property
-    def is_reliable_test(self) -> bool:
-        """Whether it is a test that may be relied on."""
-        pattern = self.step.pattern
-        unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
-        return self.is_exact and self.step.is_test and not unreliable
-
 
 class _VariantScene(NamedTuple):
     start: Beginning
@@ -129,9 +122,8 @@ def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
     A setting matters where it is made, and where a question depends on it that does not ask for it
     to be made first. One that nobody makes, such as a komi, stays an engine's own.
     """
-    names = {step.command.partition(" ")[0] for step in case.steps}
     used: set[str] = set()
-    for name in names:
+    for name in {step.name for step in case.steps}:
         properties = specification.commands[name]
         if properties.is_setting:
             used |= properties.lasting
@@ -142,10 +134,9 @@ def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
 
 
 def _ask(engine: Engine, step: Step, specification: Specification) -> _AnsweredCommand:
-    name = step.command.partition(" ")[0]
-    one = specification.commands[name]
+    one = specification.commands[step.name]
     is_free = one.chooses or one.begins_board or one.ends
-    is_had = one.is_setting or name in specification.forms
+    is_had = one.is_setting or step.name in specification.forms
     return _AnsweredCommand(
         step,
         one,
@@ -167,14 +158,12 @@ class _Image:
         self,
         specification: Specification,
         engine: Engine,
-        start: Beginning,
         number: int,
         *,
         differs: bool,
     ) -> None:
         self._specification = specification
         self._engine = engine
-        self._start = start
         self._number = number
         self._differs = differs  # from the original, in what was sent so far
         self._pending: list[str] = []  # what is needed if a test follows
@@ -183,8 +172,6 @@ class _Image:
 
     def play(self, entry: _AnsweredCommand, command: str, change: Transformation) -> bool:
         """Take the next command; return whether what follows is still known."""
-        if not self._start.allows(self._engine, command):
-            return False
         if not entry.builds and not entry.is_exact:
             return entry.properties.is_known and entry.properties.asks  # others may do anything
         self._differs = self._differs or command != entry.step.command
@@ -192,7 +179,9 @@ class _Image:
         settled = entry.is_settled and got.is_settled and entry.reply.ok is got.reply.ok
         known = settled and got.reply.ok  # what is refused in both does nothing
         alike = change.kind != ORDER or got.position == entry.position  # not so between two plays
-        if not (known and alike and entry.is_reliable_test):
+        pattern, is_test = entry.step.pattern, entry.is_exact and entry.step.is_test
+        unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
+        if unreliable or not (known and alike and is_test):
             self._pending += [command] * (entry.builds and known)
         elif not self._differs or entry.properties.names_file:
             self._pending += [command] * entry.builds
@@ -224,14 +213,14 @@ def _translate(
     engine = specification.reference_engine(folder)
     for command in opening:
         engine.handle(command)
-    image = _Image(specification, engine, start, number, differs=opening != plain)
+    image = _Image(specification, engine, number, differs=opening != plain)
     commands = [one.step.command for one in scene.commands]
     if change.kind == ORDER:
         commands = reorder(commands, random)
     else:
         commands = [start.command(command, change) for command in commands]
     for asked, command in zip(scene.commands, commands, strict=True):
-        if not image.play(asked, command, change):
+        if not (start.allows(engine, command) and image.play(asked, command, change)):
             break
     if not image.lines:
         return 0, []
