@@ -60,8 +60,6 @@ CREATE TABLE result (
     PRIMARY KEY (run, place, test)
 ) STRICT, WITHOUT ROWID;
 """
-# What makes a version the next one: SQL by the version that it is for.
-TAKE_OVER: dict[int, str] = {}
 
 
 def enter(path: str, run: RunKept) -> int:
@@ -123,10 +121,6 @@ def read(path: str) -> tuple[int, list[RunKept]]:
         mode = "rw" if os.access(path, os.W_OK) else "ro"
         with closing(_connect(f"{Path(path).absolute().as_uri()}?mode={mode}")) as base:
             version = _version(base, path)
-            if version in TAKE_OVER:
-                raise UsageError(
-                    f"{path} has version {version}: run --history {path} takes it over"
-                )
             _check_sound(base, path)
             return version, list(_runs(base))
     except sqlite3.Error as error:
@@ -138,19 +132,18 @@ def read(path: str) -> tuple[int, list[RunKept]]:
 
 @contextmanager
 def _open(path: str) -> Iterator[sqlite3.Connection]:
-    """Open a history for writing; make it if it is missing, convert it if it is old."""
+    """Open a history for writing; make it if it is missing."""
     with closing(_connect(Path(path).absolute().as_uri())) as base:
         with _transaction(base):
             if not base.execute("SELECT 1 FROM sqlite_master").fetchone():
                 # Another program's empty database stays as it is.
                 if base.execute("PRAGMA application_id").fetchone()[0] not in (0, APPLICATION):
                     raise UsageError(_FOREIGN.format(path))
-                _script(base, _TABLES)
+                for statement in _TABLES.split(";"):  # executescript() would end the transaction
+                    base.execute(statement)
                 base.execute(f"PRAGMA application_id = {APPLICATION}")
                 base.execute(f"PRAGMA user_version = {VERSION}")
-            while (version := _version(base, path)) != VERSION:
-                _script(base, TAKE_OVER[version])
-                base.execute(f"PRAGMA user_version = {version + 1}")
+            _version(base, path)
         yield base
 
 
@@ -173,12 +166,6 @@ def _transaction(base: sqlite3.Connection) -> Iterator[None]:
     base.execute("COMMIT")
 
 
-def _script(base: sqlite3.Connection, text: str) -> None:
-    """Run statements within the transaction: executescript() would end it."""
-    for statement in text.split(";"):
-        base.execute(statement)
-
-
 _FOREIGN = "{} is not a history of runs: expected a file that run --history made, or a new name"
 
 
@@ -186,7 +173,7 @@ def _version(base: sqlite3.Connection, path: str) -> int:
     if base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise UsageError(_FOREIGN.format(path))
     version = int(base.execute("PRAGMA user_version").fetchone()[0])
-    if version != VERSION and version not in TAKE_OVER:
+    if version != VERSION:
         raise UsageError(
             f"{path} has version {version} of its format, expected {VERSION}:"
             " a newer gtp-harness wrote it"

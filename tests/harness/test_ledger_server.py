@@ -342,7 +342,11 @@ def graded_ledger(postgresql, tmp_path_factory):
 def test_an_edit_is_noticed_and_named(edited, graded_ledger):
     """As in a file; each is taken back."""
     statements, expected = test_ledger_damage.EDITS[edited]
-    with closing(Ledger(graded_ledger)) as read, pytest.raises(UndoneError), read.changing():
+    with (
+        closing(Ledger(graded_ledger)) as read,
+        pytest.raises(UndoneError),
+        read.database.changing(),
+    ):
         for statement in statements.split("; "):
             read.db.exec_driver_sql(statement)
         told = said_of(read)
@@ -507,7 +511,7 @@ from harness.errors import ServerError
 opened = ServerDatabase({database!r}, "the ledger")
 opened.connection.exec_driver_sql("CREATE TABLE one (number integer CHECK (number < 2))")
 try:
-    with opened.naming_errors(), opened.changing():
+    with opened.naming_errors(), opened.database.changing():
         rows = [dict(n=n) for n in range(3000)]
         opened.connection.execute(text("INSERT INTO one VALUES (:n)"), rows)
 except ServerError as error:
