@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from harness.report.tally import Tally
 
+FORMAT = 1  # the version of a history's file
+
 
 class RunState(enum.Enum):
     BEGUN = "begun"  # it still runs, or was ended without a word: a SIGKILL, a power cut
@@ -130,7 +132,6 @@ class Trends(NamedTuple):
     """All that is told of a history."""
 
     path: str
-    version: int  # of its format
     program: str
     others: tuple[str, ...]  # programs in the file that are not looked at
     runs: tuple[RunKept, ...]
