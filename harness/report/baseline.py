@@ -127,10 +127,12 @@ def _of_document(document: dict[str, Any]) -> _ComparedRun:
     tests: Tests = {}
     broken = []
     for file in document["files"]:
-        path = file["path"]
+        path, first = file["path"], file["failure"]
         told = [(one["id"], one["command"], one["line"], one["verdict"]) for one in file["tests"]]
         tests.update(_key_tests(path, told))
-        broken += [(path, one["message"]) for one in file["failures"]]
+        # Old documents tell the first failure alone.
+        failures = file.get("failures", [first]) if first else ()
+        broken += [(path, one["message"]) for one in failures]
     return _ComparedRun(
         started=str(document.get("started", "")),
         tests=tests,

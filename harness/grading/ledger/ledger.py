@@ -250,8 +250,7 @@ class Ledger:
 
     def submissions(self, run: int) -> dict[str, str]:
         """Return what :meth:`set_submissions` was given."""
-        rows = self.db.execute(sql.SUBMISSIONS, {"run": run})
-        return {row.key: row.record for row in rows}
+        return {row.key: row.record for row in self.db.execute(sql.SUBMISSIONS, {"run": run})}
 
     # --- attempts ---
 

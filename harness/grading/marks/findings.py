@@ -301,8 +301,7 @@ def _oracle_remarks(
     best = sorted(rest, reverse=True)[max(ceil(len(met) * _QUARTER), _STRONG) - 1]
     strong = [row.tests[test.key] for row, share in zip(met, rest, strict=True) if share >= best]
     failed = (each.reply for each in strong if not each.passed and each.reply is not None)
-    wrong = Counter(map(quote, failed))
-    answer, count = next(iter(wrong.most_common(1)), ("", 0))
+    answer, count = next(iter(Counter(map(quote, failed)).most_common(1)), ("", 0))
     if 2 * count > len(strong):
         expected = in_a_sentence(test.step.pattern)
         yield (

@@ -203,8 +203,7 @@ class AttemptReader:
 
     def _case(self, name: str, sha256: str) -> CaseFile:
         if (name, sha256) not in self._cases:
-            content = self._ledger.content(sha256)
-            self._cases[name, sha256] = casefile.parse(content, name)
+            self._cases[name, sha256] = casefile.parse(self._ledger.content(sha256), name)
         return self._cases[name, sha256]
 
 
