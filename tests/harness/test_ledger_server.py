@@ -511,7 +511,7 @@ from harness.errors import ServerError
 opened = ServerDatabase({database!r}, "the ledger")
 opened.connection.exec_driver_sql("CREATE TABLE one (number integer CHECK (number < 2))")
 try:
-    with opened.naming_errors(), opened.database.changing():
+    with opened.naming_errors(), opened.changing():
         rows = [dict(n=n) for n in range(3000)]
         opened.connection.execute(text("INSERT INTO one VALUES (:n)"), rows)
 except ServerError as error:
