@@ -51,12 +51,12 @@ def _run(arguments: argparse.Namespace) -> int:
     report_files.try_to_write(arguments.json)
     if arguments.output:
         report_files.try_to_write_into(arguments.output)
-    version, runs = history_file.read(arguments.file)
+    runs = history_file.read(arguments.file)
     if arguments.program and all(run.program != arguments.program for run in runs):
         known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"
         raise UsageError(f"{arguments.file} has no runs of {arguments.program!r}; it has: {known}")
     last = runs[-arguments.last :] if arguments.last else runs
-    found = trends(arguments.file, version, last, arguments.program)
+    found = trends(arguments.file, last, arguments.program)
     if arguments.output:
         from harness.history import pages
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from harness.engine.launch import as_typed, find_program, split_program
 from harness.errors import HarnessError, ReportError, UsageError
-from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
+from harness.history.records import FORMAT, FileKept, RunKept, RunState, TestIdentity, TestInFile
 from harness.records import FileResult, RunResult
 from harness.report.json import digests
 from harness.text import one_line, without_surrogates
 from oracle import __version__
 
-APPLICATION, VERSION = 0x47545048, 1  # "GTPH"; the version of the tables below
+APPLICATION = 0x47545048  # "GTPH"
 _PATIENCE = 60.0  # seconds to wait for another run's transaction
 
 _TABLES = """
@@ -60,8 +60,6 @@ CREATE TABLE result (
     PRIMARY KEY (run, place, test)
 ) STRICT, WITHOUT ROWID;
 """
-# What makes a version the next one: SQL by the version that it is for.
-TAKE_OVER: dict[int, str] = {}
 
 
 def enter(path: str, run: RunKept) -> int:
@@ -111,8 +109,8 @@ def complete(path: str, run: RunKept) -> None:
         raise ReportError(_why(path, error)) from error
 
 
-def read(path: str) -> tuple[int, list[RunKept]]:
-    """Return the version of a history's format as found, and its runs in order.
+def read(path: str) -> list[RunKept]:
+    """Return the runs of a history in order.
 
     Raises :class:`UsageError` for a file that is not one, or that is damaged or too new.
     """
@@ -122,13 +120,9 @@ def read(path: str) -> tuple[int, list[RunKept]]:
         # (To write is what SQLite needs to undo half a transaction of a run that was killed.)
         mode = "rw" if os.access(path, os.W_OK) else "ro"
         with closing(_connect(f"{Path(path).absolute().as_uri()}?mode={mode}")) as base:
-            version = _version(base, path)
-            if version in TAKE_OVER:
-                raise UsageError(
-                    f"{path} has version {version}: run --history {path} takes it over"
-                )
+            _check_format(base, path)
             _check_sound(base, path)
-            return version, list(_runs(base))
+            return list(_runs(base))
     except sqlite3.Error as error:
         raise UsageError(_why(path, error)) from error
 
@@ -138,19 +132,18 @@ def read(path: str) -> tuple[int, list[RunKept]]:
 
 @contextmanager
 def _open(path: str) -> Iterator[sqlite3.Connection]:
-    """Open a history for writing; make it if it is missing, convert it if it is old."""
+    """Open a history for writing; make it if it is missing."""
     with closing(_connect(Path(path).absolute().as_uri())) as base:
         with _transaction(base):
             if not base.execute("SELECT 1 FROM sqlite_master").fetchone():
                 # Another program's empty database stays as it is.
                 if base.execute("PRAGMA application_id").fetchone()[0] not in (0, APPLICATION):
                     raise UsageError(_FOREIGN.format(path))
-                _script(base, _TABLES)
+                for statement in _TABLES.split(";"):  # executescript() would end the transaction
+                    base.execute(statement)
                 base.execute(f"PRAGMA application_id = {APPLICATION}")
-                base.execute(f"PRAGMA user_version = {VERSION}")
-            while (version := _version(base, path)) != VERSION:
-                _script(base, TAKE_OVER[version])
-                base.execute(f"PRAGMA user_version = {version + 1}")
+                base.execute(f"PRAGMA user_version = {FORMAT}")
+            _check_format(base, path)
         yield base
 
 
@@ -173,25 +166,18 @@ def _transaction(base: sqlite3.Connection) -> Iterator[None]:
     base.execute("COMMIT")
 
 
-def _script(base: sqlite3.Connection, text: str) -> None:
-    """Run statements within the transaction: executescript() would end it."""
-    for statement in text.split(";"):
-        base.execute(statement)
-
-
 _FOREIGN = "{} is not a history of runs: expected a file that run --history made, or a new name"
 
 
-def _version(base: sqlite3.Connection, path: str) -> int:
+def _check_format(base: sqlite3.Connection, path: str) -> None:
     if base.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
         raise UsageError(_FOREIGN.format(path))
     version = int(base.execute("PRAGMA user_version").fetchone()[0])
-    if version != VERSION and version not in TAKE_OVER:
+    if version != FORMAT:
         raise UsageError(
-            f"{path} has version {version} of its format, expected {VERSION}:"
+            f"{path} has version {version} of its format, expected {FORMAT}:"
             " a newer gtp-harness wrote it"
         )
-    return version
 
 
 def _check_sound(base: sqlite3.Connection, path: str) -> None:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from harness.history import plots, text
-from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, of_file, of_run
+from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, tally
 from harness.history.trends import FileCourse, Streak, TestCourse, choose_shown_runs, file_courses
 from harness.records import Verdict
 from harness.report import report_files
@@ -83,7 +83,7 @@ def _index_page(
         addresses=addresses,
         courses={one.test: one for file in files for one in file.courses},
         engine=text.engine_of(last[0]) if last else "",
-        last=of_run(last[0]) if last else None,
+        last=tally(*last[0].files) if last else None,
         # The first change since one run, the tests that are listed, how many there are.
         causes=[
             (some[0], [(one.test, one.now.result.line) for one in some[:_TESTS]], len(some))
@@ -95,7 +95,7 @@ def _index_page(
             {
                 "file": file,
                 "address": link(name),
-                "counts": of_file(file.last),
+                "counts": tally(file.last),
                 "changes": sum(len(one.changes) for one in file.courses),
                 "failures": plots.failures(file),
                 "median": plots.median(file.times),
@@ -104,7 +104,7 @@ def _index_page(
             for file, name in sorted(zip(files, names, strict=True), key=_badness)
         ],
         drawn=choose_shown_runs(trends),
-        runs=[(run, of_run(run), changes[run.number]) for run in reversed(runs)],
+        runs=[(run, tally(*run.files), changes[run.number]) for run in reversed(runs)],
         earlier=len(trends.runs) - len(runs),
     )
     heading = f"History of {one_line(trends.program, 40)}"
@@ -115,7 +115,7 @@ def _index_page(
 def _badness(pair: tuple[FileCourse, str]) -> tuple[bool, int]:
     """Return what puts a file first: the engine failed at it; then the most failures."""
     last = pair[0].last
-    return not last.failure, -of_file(last).failed
+    return not last.failure, -tally(last).failed
 
 
 # --- the pages about a file --------------------------------------------------------------------
@@ -150,7 +150,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
         body = render(
             "history/file.html",
             path=file.path,
-            last=of_file(file.last) if number == 1 else None,
+            last=tally(file.last) if number == 1 else None,
             times=plots.times_of_runs("Time of the file", file.times),
             links=part_links(name, number, len(parts)),
             shortest=text.seconds(scale.first),

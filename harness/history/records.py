@@ -2,10 +2,11 @@
 
 import enum
 from collections import Counter
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from harness.report.tally import Tally
+
+FORMAT = 1  # the version of a history's file
 
 
 class RunState(enum.Enum):
@@ -87,15 +88,10 @@ class VerdictChange(NamedTuple):
     @property
     def cause(self) -> str:
         """Other changes between the runs."""
-        changed = [
-            what
-            for what, differs in (
-                ("the engine", self.before.engine != self.now.engine),
-                ("the test", self.before.result.text != self.now.result.text),
-            )
-            if differs
-        ]
-        return f"{' and '.join(changed)} changed" if changed else "neither engine nor test changed"
+        engine = ["the engine"] * (self.before.engine != self.now.engine)
+        test = ["the test"] * (self.before.result.text != self.now.result.text)
+        changed = " and ".join(engine + test)
+        return f"{changed} changed" if changed else "neither engine nor test changed"
 
 
 class Flaky(NamedTuple):
@@ -136,7 +132,6 @@ class Trends(NamedTuple):
     """All that is told of a history."""
 
     path: str
-    version: int  # of its format
     program: str
     others: tuple[str, ...]  # programs in the file that are not looked at
     runs: tuple[RunKept, ...]
@@ -148,32 +143,19 @@ class Trends(NamedTuple):
     compared: int  # tests whose times could be compared
 
 
-# --- The counts of a run, or of a file of it, as pages show them ---------------------------------
-
-
-def of_run(run: RunKept) -> Tally:
-    """Return the counts of a run."""
-    results = (result for file in run.files for result in file.results)
-    return _tally(results, sum(file.seconds for file in run.files))
-
-
-def of_file(file: FileKept) -> Tally:
-    """Return the counts of a file in one run."""
-    return _tally(file.results, file.seconds)
-
-
-def _tally(results: Iterable[TestInFile], seconds: float) -> Tally:
-    known = list(results)
-    found = Counter(one.verdict for one in known)
+def tally(*files: FileKept) -> Tally:
+    """Return the counts of files of one run."""
+    results = [result for file in files for result in file.results]
+    found = Counter(one.verdict for one in results)
     return Tally(
-        tests=len(known) - found["ignored"],
+        tests=len(results) - found["ignored"],
         failed=found["FAILED"],
         expected_fails=found["failed"],
         unexpected_passes=found["PASSED"],
         passed=found["passed"],
-        seconds=seconds,
+        seconds=sum(file.seconds for file in files),
         not_run=found["not run"],
         ignored=found["ignored"],
-        flaky=sum(one.flaky for one in known),
+        flaky=sum(one.flaky for one in results),
         not_judged=found["not judged"],
     )

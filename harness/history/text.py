@@ -68,7 +68,7 @@ def headline(trends: records.Trends) -> str:
     cut = sum(run.state is not records.RunState.WHOLE for run in trends.runs)
     dates = f" from {trends.runs[0].started} to {trends.runs[-1].started}" if trends.runs else ""
     return (
-        f"{trends.path} (format version {trends.version}): "
+        f"{trends.path} (format version {records.FORMAT}): "
         f"{number_of(len(trends.runs), 'run')} of {one_line(trends.program, _COMMAND)}{dates}"
         + (f", {cut} not whole" if cut else "")
     )
@@ -190,7 +190,7 @@ def document(trends: records.Trends) -> str:
         "schema": SCHEMA,
         "version": VERSION,
         "path": trends.path,
-        "format": trends.version,
+        "format": records.FORMAT,
         "program": trends.program,
         "others": trends.others,
         "runs": [_run(run) for run in trends.runs],

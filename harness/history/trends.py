@@ -108,7 +108,7 @@ _WHOLE = TestIdentity("", -1, "all tests together", 0)
 Times = Sequence[tuple[int, float]]  # numbers of runs, and seconds
 
 
-def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None = None) -> Trends:
+def trends(path: str, runs: Sequence[RunKept], program: str | None = None) -> Trends:
     """Return what the runs of one program tell: the one named, or that of the last run."""
     programs = list(dict.fromkeys(run.program for run in reversed(runs)))
     chosen = program if program is not None else (programs or [""])[0]
@@ -123,7 +123,6 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
     flaky = filter(None, map(_flaky, seen.values()))
     return Trends(
         path=path,
-        version=version,
         program=chosen,
         others=tuple(other for other in programs if other != chosen),
         runs=tuple(mine),

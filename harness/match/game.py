@@ -211,8 +211,7 @@ class _Table:
             try:
                 move = referee.play(self._seats[color].choose(referee))
             except IllegalMove as error:
-                why = one_line(str(error), 200)
-                return self._game(opponent(color), reasons.ILLEGAL, why)
+                return self._game(opponent(color), reasons.ILLEGAL, one_line(str(error), 200))
             except _LostError as error:
                 return self._game(opponent(color), error.reason, error.detail)
             self._moves.append((color, move))
@@ -338,8 +337,7 @@ class Arbiter:
         )
 
     def _launcher(self, color: int, player: Player) -> Launcher:
-        folder = player.folder or self.match.place
-        case = CaseFile(join_path(folder, "match.gtp"), (), ())
+        case = CaseFile(join_path(player.folder or self.match.place, "match.gtp"), (), ())
         return self._sandboxes[color].launcher(case, player.show, player.submission)
 
     def try_engines(self) -> None:

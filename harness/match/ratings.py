@@ -122,10 +122,7 @@ class Sprt(NamedTuple):
     @property
     def bounds(self) -> tuple[float, float]:
         """Return below and above which log-likelihood ratio it is decided."""
-        return (
-            math.log(self.beta / (1 - self.alpha)),
-            math.log((1 - self.beta) / self.alpha),
-        )
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: Any) -> Any:
         """Return the log-likelihood ratio; ``counts``: of the five outcomes, along the first axis.

@@ -57,9 +57,7 @@ def _encode(match: re.Match[str]) -> str:
 class _AwkParser(regex_reader.RegexReader):
     """Reads an expression from left to right; each method returns the Python of what it read."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._depth = 0
+    _depth = 0  # of the groups that are open here
 
     def _sequence(self) -> str:
         parts: list[str] = []

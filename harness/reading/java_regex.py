@@ -462,7 +462,7 @@ def _boundary(non_ascii: str) -> str:
 
     kinds = {one: unicodedata.category(one) for one in non_ascii}
     words = regex_reader.of(one for one, kind in kinds.items() if kind[0] == "L" or kind == "Nd")
-    letter = regex_reader.in_python(regex_reader.union(regex_reader.WORD, words))
+    letter = regex_reader.in_python(regex_reader.of([*regex_reader.WORD, *words]))
     accent = regex_reader.in_python(
         regex_reader.of(one for one, kind in kinds.items() if kind == "Mn")
     )

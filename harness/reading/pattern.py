@@ -179,8 +179,7 @@ def searcher(expression: str) -> Test:
     """
     from harness.reading import awk_regex
 
-    compiled = _compile(awk_regex.translate_search, expression)
-    return bind_to_deadline(expression, compiled, "search")
+    return bind_to_deadline(expression, _compile(awk_regex.translate_search, expression), "search")
 
 
 def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str]:

@@ -27,11 +27,6 @@ def of(characters: Iterable[str | tuple[int, int]]) -> Ranges:
     return tuple(found)
 
 
-def union(ranges: Ranges, other: Ranges) -> Ranges:
-    """Return what is in either set."""
-    return of([*ranges, *other])
-
-
 def complement(ranges: Ranges) -> Ranges:
     """Return every character that is not in a set."""
     found, start = [], 0
@@ -44,7 +39,7 @@ def complement(ranges: Ranges) -> Ranges:
 
 def intersection(ranges: Ranges, other: Ranges) -> Ranges:
     """Return what is in both sets."""
-    return complement(union(complement(ranges), complement(other)))
+    return complement(of([*complement(ranges), *complement(other)]))
 
 
 def of_either_case(ranges: Ranges) -> Ranges:

@@ -97,8 +97,7 @@ def _align(
     else:
         from difflib import SequenceMatcher
 
-        matcher = SequenceMatcher(None, left, right, autojunk=False)
-        blocks = matcher.get_matching_blocks()
+        blocks = SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks()
     marked = [Segment(word, True) for word in words], [Segment(word, True) for word in answers]
     for i, j, size in blocks:
         for place in range(size):

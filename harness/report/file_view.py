@@ -60,7 +60,7 @@ def view(file: FileResult, board: BoardKind | None = None) -> FileView:
     steps = {outcome.step for outcome in remarkable}
     drawn = boards(file, steps, EVERYONES, board)
     led = setups(file.case, steps, EVERYONES)
-    made = FileView(file, tally(file), remarkable, drawn, {}, led)
+    made = FileView(file, tally(file), remarkable, drawn, setups=led)
     failed = [one.step for one in remarkable if one.verdict is Verdict.FAILED]
     if not failed or len(file.case.steps) > _MOST_STEPS:
         return made

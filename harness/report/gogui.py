@@ -28,13 +28,10 @@ _LINES: dict[Verdict, tuple[str | None, str | None]] = {
 
 
 def lines(file: FileResult, *, prefix: bool, long: bool = False, first: int = 0) -> Iterator[str]:
-    """Yield the lines for one file.
+    """Yield the lines for one file, from the test at step ``first`` on.
 
-    Args:
-        file: what happened to it.
-        prefix: whether lines begin with the file's name; gogui does so with several files.
-        long: the format of ``--long``, with its summary line.
-        first: the first step whose line is wanted.
+    ``prefix``: whether lines begin with the file's name; gogui does so with several files.
+    ``long``: the format of ``--long``, with its summary line.
     """
     for outcome in file.outcomes:
         # Most tests have no line.

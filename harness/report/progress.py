@@ -152,8 +152,7 @@ class LiveProgress:
             path = short_path(progress.path)
             if progress.waiting:
                 path = describe_waiting({progress.path: progress.waiting})
-            shown = f"{path}{failed}"
-            live.update(self._lines[place], completed=progress.done, description=shown)
+            live.update(self._lines[place], completed=progress.done, description=f"{path}{failed}")
         live.start()
 
 

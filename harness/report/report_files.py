@@ -83,8 +83,7 @@ def write_json(path: str, schema: str, members: Mapping[str, object]) -> None:
     from json import dumps
 
     document = {"schema": schema, "version": 1, **members}
-    text = dumps(document, ensure_ascii=False, indent=1)
-    write(path, [text, "\n"], encode_without_surrogates)
+    write(path, [dumps(document, ensure_ascii=False, indent=1), "\n"], encode_without_surrogates)
 
 
 def _write(path: str, pieces: Iterable[bytes], *, lasting: bool = True) -> None:

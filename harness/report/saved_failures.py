@@ -6,7 +6,7 @@ commands name are copied beside it; the board as it is known here is an SGF file
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path, PurePath
 
@@ -14,7 +14,7 @@ from harness.errors import ReportError
 from harness.judging.in_process import specifications_of
 from harness.reading.answer_files import COUNTS
 from harness.reading.casefile import SetUp
-from harness.records import ANSWERS_FILE, DONE, FileResult, Outcome, RunResult, Step, Verdict
+from harness.records import ANSWERS_FILE, DONE, FileResult, Outcome, Step, Verdict
 from harness.report import report_files
 from harness.report.file_view import FileView
 from harness.report.junit import mismatch
@@ -29,16 +29,8 @@ _LONG = 300  # characters of an answer that a comment quotes
 
 def report(path: str, finished: Finished) -> None:
     """Write a run's failed tests; see :class:`~harness.report.reporters.Reporter`."""
-    save(path, finished.result, finished.views)
-
-
-def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
-    """Write the failed tests of a run into a folder.
-
-    Raises :class:`ReportError` when something cannot be written.
-    """
-    names = _FileNames(folder)
-    for view in views:
+    repeat, names = finished.result.repeat, _FileNames(path)
+    for view in finished.views:
         steps = view.file.case.steps
         failed = [one.step for one in view.remarkable if one.verdict is Verdict.FAILED]
         last = {steps[step].id: step for step in failed}
@@ -49,16 +41,16 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
         for outcome in view.remarkable:
             id_ = steps[outcome.step].id
             # Of tests that are one the last is judged for all.
-            is_shared = run.repeat.whole_ids and id_ >= 0 and last.get(id_) != outcome.step
+            is_shared = repeat.whole_ids and id_ >= 0 and last.get(id_) != outcome.step
             if outcome.verdict is not Verdict.FAILED or is_shared:
                 continue
             name = names.of_test(view, outcome)
-            path = f"{folder}/{name}.{view.file.case.format}"
-            again = f"{run.repeat.start} {shell_word(path)}"
+            saved = f"{path}/{name}.{view.file.case.format}"
+            again = f"{repeat.start} {shell_word(saved)}"
             text = "\n".join(_lines(view, outcome, context(outcome.step).comment, again, names))
-            report_files.write_bytes(path, encode(text + "\n"))
+            report_files.write_bytes(saved, encode(text + "\n"))
             if board := view.boards.get(outcome.step):
-                _save_board(view, outcome, board.position, game, f"{folder}/{name}.sgf")
+                _save_board(view, outcome, board.position, game, f"{path}/{name}.sgf")
 
 
 class _FileNames:

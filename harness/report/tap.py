@@ -29,8 +29,7 @@ _NOT_OK = (Verdict.FAILED, Verdict.EXPECTED_FAIL)
 
 def report(path: str, finished: Finished) -> None:
     """Write a run as TAP; see :class:`~harness.report.reporters.Reporter`."""
-    found = lines(finished.result, finished.views)
-    report_files.write(path, (f"{line}\n" for line in found))
+    report_files.write(path, (f"{line}\n" for line in lines(finished.result, finished.views)))
 
 
 def lines(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:

@@ -227,7 +227,7 @@ def _list_expected_ends(name: str, text: str) -> set[int]:
 
 
 def _states(ledger: Ledger) -> dict[str, AttemptState]:
-    number, _ = ledger.last_run() or (0, None)
+    number, _ = ledger.find_run() or (0, None)
     return ledger.states([one.basis for one in ledger.list_planned(number)])
 
 

@@ -59,7 +59,7 @@ def strip_measurements(room, output="graded"):
 
 
 def list_last_planned(ledger):
-    number, _ = ledger.last_run()
+    number, _ = ledger.find_run()
     return [one.basis for one in ledger.list_planned(number)]
 
 

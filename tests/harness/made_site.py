@@ -56,7 +56,7 @@ def write(folder: Path) -> None:
 
 def many_runs():
     """A history of as many runs as pages show."""
-    return trends("h.sqlite", 1, large_history(12, 50, 1, 0.5))
+    return trends("h.sqlite", large_history(12, 50, 1, 0.5))
 
 
 def history():
@@ -66,7 +66,7 @@ def history():
         for number, run in enumerate(rich_history(), 1)
     ]
     named = [_with_odd_commands(run) for run in runs]
-    return trends("h.sqlite", 1, named, LONG)
+    return trends("h.sqlite", named, LONG)
 
 
 def _with_odd_commands(run):

@@ -15,6 +15,7 @@ from harness.records import FileResult, Outcome, Repeat, Reply, RunResult, Step
 from harness.report import html, saved_failures
 from harness.report.file_view import view
 from harness.report.paint import Paint
+from harness.report.reporters import Finished
 from harness.report.tally import summary, tally
 from harness.report.terminal_report import Terminal
 from harness.running import protocol_facts
@@ -101,7 +102,7 @@ def test_what_a_terminal_shows() -> None:
 def test_failures_are_saved_in_the_same_format(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("failed").mkdir()
-    saved_failures.save("failed", RUN, VIEWS)
+    saved_failures.report("failed", Finished(RUN, VIEWS))
     written = sorted(Path("failed").iterdir())
     assert [path.name for path in written] == [f"public-line{n}.txt" for n in (12, 17, 21, 24)]
     golden.check(GOLDEN / written[1].name, written[1].read_text())

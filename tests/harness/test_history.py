@@ -40,7 +40,7 @@ def _no_power_cut(monkeypatch):
 
 
 def find_trends(runs):
-    return trends("h.sqlite", 1, runs)
+    return trends("h.sqlite", runs)
 
 
 # --- statistics --------------------------------------------------------------------------------
@@ -240,10 +240,10 @@ def test_the_formats():
 
 def test_the_program_is_that_of_the_last_run_or_chosen():
     runs = rich_history()
-    assert trends("h", 1, runs[:13]).program == "./other"
-    assert trends("h", 1, runs, "./other").others == ("./engine",)
-    assert trends("h", 1, []).runs == ()
-    list(text.lines(trends("h", 1, []), Paint(0)))
+    assert trends("h", runs[:13]).program == "./other"
+    assert trends("h", runs, "./other").others == ("./engine",)
+    assert trends("h", []).runs == ()
+    list(text.lines(trends("h", []), Paint(0)))
 
 
 # --- the file ----------------------------------------------------------------------------------
@@ -264,8 +264,7 @@ def path(tmp_path):
 def test_what_is_kept_comes_back(path):
     runs = [run._replace(number=n) for n, run in enumerate(rich_history(), 1)]
     write_runs(path, runs)
-    version, found = history_file.read(path)
-    assert version == history_file.VERSION
+    found = history_file.read(path)
     assert [sorted(file.results for file in run.files) for run in found] == [
         sorted(file.results for file in run.files) for run in runs
     ]
@@ -277,7 +276,7 @@ def test_a_run_as_it_is_kept(path):
     entered = entered._replace(number=history_file.enter(path, entered))
     run = history_file.finish_run(entered, RUN._replace(unfinished=("x",)))
     history_file.complete(path, run)
-    (found,) = history_file.read(path)[1]
+    (found,) = history_file.read(path)
     assert (found.state, found.program, "jobs 2" in found.circumstances) == (
         RunState.INTERRUPTED,
         "./engine",
@@ -297,7 +296,7 @@ def test_commands_that_look_alike_are_kept_apart(path):
     entered = entered._replace(number=history_file.enter(path, entered))
     result = RUN._replace(files=(made_file("a\udcff.tst", lines),) * 2)
     history_file.complete(path, history_file.finish_run(entered, result))
-    (found,) = history_file.read(path)[1]
+    (found,) = history_file.read(path)
     assert [len(file.results) for file in found.files] == [4, 4]
 
 
@@ -312,7 +311,7 @@ def test_runs_side_by_side_lose_nothing(path):
         thread.start()
     for thread in threads:
         thread.join()
-    _, found = history_file.read(path)
+    found = history_file.read(path)
     assert len(found) == 32
     assert sum(len(file.results) for run in found for file in run.files) == 32 * 9
 
@@ -325,7 +324,7 @@ def test_half_a_run_is_never_kept(path):
     files = (run.files[0]._replace(results=results),)
     with pytest.raises(ReportError):
         history_file.complete(path, run._replace(number=number, files=files))
-    (found,) = history_file.read(path)[1]
+    (found,) = history_file.read(path)
     assert (found.state, found.files) == (RunState.BEGUN, ())
 
 
@@ -399,7 +398,7 @@ def test_what_a_killed_run_was_writing_is_undone(path):
     )
     subprocess.run([sys.executable, "-c", code, path], check=False)
     assert Path(f"{path}-journal").exists()
-    (run,) = history_file.read(path)[1]
+    (run,) = history_file.read(path)
     assert sum(len(file.results) for file in run.files) == 9
 
 
@@ -487,10 +486,10 @@ def test_a_run_that_is_interrupted_is_kept_as_such(here):
         [sys.executable, "-m", "harness.cli", *words], stdout=subprocess.PIPE, text=True
     )
     assert "passed" in run.stdout.readline()
-    (begun,) = history_file.read("h.sqlite")[1]
+    (begun,) = history_file.read("h.sqlite")
     assert begun.state is RunState.BEGUN
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
-    (found,) = history_file.read("h.sqlite")[1]
+    (found,) = history_file.read("h.sqlite")
     assert found.state is RunState.INTERRUPTED
     assert [one.verdict for one in found.files[0].results] == ["passed", "not run", "not run"]

@@ -32,7 +32,7 @@ LARGEST = 1_500_000  # bytes of a page
 
 
 def find_trends(runs):
-    return trends("h.sqlite", 1, runs, "./engine")
+    return trends("h.sqlite", runs, "./engine")
 
 
 def number_runs(runs):
@@ -87,7 +87,7 @@ def test_every_link_leads_somewhere(rich):
 
 
 def test_a_history_of_nothing_is_a_page(tmp_path):
-    pages.write(str(tmp_path), trends("h", 1, []))
+    pages.write(str(tmp_path), trends("h", []))
     assert "0 runs" in Page((tmp_path / "index.html").read_text()).text
 
 

@@ -224,6 +224,12 @@ def test_a_run_says_how_to_repeat_what_failed(tmp_path):
     assert "Repeat what failed" not in write(GREEN, tmp_path / "green")["index.html"].text
 
 
+def test_a_harness_error_stands_once_and_hides_no_count(tmp_path):
+    page = write(RUN._replace(faults=("KeyError: 'oh'",)), tmp_path)["index.html"]
+    assert page.text.count("KeyError: 'oh'") == 1
+    assert "2 of 3 have failures" in page.text
+
+
 def test_a_comparison_stands_on_the_first_page(tmp_path):
     former = stdlib_json.loads("".join(json.parts(GREEN, [tally(file) for file in GREEN.files])))
     former["files"][0]["tests"][0]["verdict"] = "FAILED"

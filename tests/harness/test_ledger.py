@@ -384,7 +384,7 @@ def test_marks_are_only_added(ledger):
 
 
 def test_runs_cases_and_submissions(ledger):
-    assert ledger.last_run() is None
+    assert ledger.find_run() is None
     run = ledger.begin(RUN)
     cases = [
         CaseRow("public", "b.gtp", b"x\xff", "/b.gtp", "1"),
@@ -394,7 +394,7 @@ def test_runs_cases_and_submissions(ledger):
     ledger.set_submissions(run, {"b": "B", "a": "A"})
     again = ledger.begin(RUN._replace(options="other"))
     ledger.set_cases(again, cases[:1])  # the content is known
-    assert ledger.last_run() == (run, RUN)
+    assert ledger.find_run() == (run, RUN)
     assert ledger.cases(run) == cases
     assert ledger.content("1") == b"x\xff"
     assert ledger.submissions(run) == {"a": "A", "b": "B"}

@@ -508,7 +508,7 @@ def test_files_that_are_not_there(tmp_path, capsys):
 def test_damaged_tables_are_asked_for_what_was_planned(path):
     """A table whose middle cannot be read is still found by name."""
     with closing(Ledger(path)) as read:
-        planned = read.list_planned(read.last_run()[0])
+        planned = read.list_planned(read.find_run()[0])
     with salvage._open(LedgerFile(path)) as found:
         assert found._find_known_names("result") == {one.basis for one in planned}
         assert found._find_known_names("build") == {one.build for one in planned}

@@ -342,7 +342,11 @@ def graded_ledger(postgresql, tmp_path_factory):
 def test_an_edit_is_noticed_and_named(edited, graded_ledger):
     """As in a file; each is taken back."""
     statements, expected = test_ledger_damage.EDITS[edited]
-    with closing(Ledger(graded_ledger)) as read, pytest.raises(UndoneError), read.changing():
+    with (
+        closing(Ledger(graded_ledger)) as read,
+        pytest.raises(UndoneError),
+        read.database.changing(),
+    ):
         for statement in statements.split("; "):
             read.db.exec_driver_sql(statement)
         told = said_of(read)

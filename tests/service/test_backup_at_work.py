@@ -71,7 +71,7 @@ def check(service, assignment, grading):
     assert marks == {one.name.split()[0].lower(): one.mark * late for one in STUDENTS}
     with closing(Ledger(service.settings.ledger(assignment))) as ledger:
         ledger.check()
-        planned = ledger.list_planned(ledger.last_run()[0])
+        planned = ledger.list_planned(ledger.find_run()[0])
         assert {ledger.states([one.basis])[one.basis].state for one in planned} == {"done"}
 
 

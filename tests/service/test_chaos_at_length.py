@@ -162,7 +162,7 @@ def grade_undisturbed(assignment, folder):
     wanted = GradeOptions(assignments.find(str(assignment)), folder / "class.csv", folder)
     grade.grade(wanted)
     with closing(Ledger(folder / LEDGER)) as ledger:
-        return came(ledger, ledger.last_run()[0])
+        return came(ledger, ledger.find_run()[0])
 
 
 # --- the chaos ----------------------------------------------------------------------------------

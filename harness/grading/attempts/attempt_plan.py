@@ -192,7 +192,7 @@ def load_last_plan(ledger: "Ledger", number: int | None = None) -> GradingPlan:
     Raises:
         UsageError: there was none.
     """
-    found = ledger.last_run() if number is None else ledger.find_run(number)
+    found = ledger.find_run(number)
     if found is None:
         raise UsageError(f"{ledger.name} has no grading yet")
     number, run = found

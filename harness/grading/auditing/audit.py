@@ -154,8 +154,7 @@ class Audit:
         found = read(self._folder, unit.submission.key)
         if not found or found.build != unit.build or found.seconds < self._seconds:
             return None
-        files = case_files(self._folder, [found])
-        return found if all(path.is_file() for path in files) else None
+        return found if all(map(Path.is_file, case_files(self._folder, [found]))) else None
 
     def run(self, units: Sequence[WorkUnit], progress: AuditProgress) -> list[str]:
         """Audit what is left; each submission is written down as soon as it was looked at.

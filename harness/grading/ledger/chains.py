@@ -176,14 +176,8 @@ SIGNED = {
     "mark": ("id", "run", "key", "given", "marks", "submission", "bases"),
 }
 KEYS = {  # what names a row of each
-    "seed": ("value",),
-    "run": ("id",),
-    "case_file": ("run", "kind", "name"),
-    "submission": ("run", "key"),
-    "build": ("basis",),
-    "wanted": ("run", "basis"),
-    "result": ("basis", "number"),
-    "mark": ("id",),
+    table: tuple(sql.METADATA.tables[table].primary_key.columns.keys()) or columns
+    for table, columns in SIGNED.items()
 }
 TOLD = {"case_file": "case file", "wanted": "attempt"}  # where the table's name is not the word
 _WORDS = (("key", "submission"), ("kind", "kind"), ("name", "case file"))

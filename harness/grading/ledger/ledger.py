@@ -75,7 +75,7 @@ class Ledger:
         self.key = self._place.key(own.name)
 
     def _make_or_check(self, *, was_emptied: bool) -> chains.Seal:
-        with self.changing():
+        with self.database.changing():
             self.database.lock("making")
             version = self.database.version()
             if version == 0:
@@ -137,26 +137,22 @@ class Ledger:
 
     def begin(self, run: Run) -> int:
         """Record a call of the command; return its number."""
-        with self.changing():
+        with self.database.changing():
             number = self._next_id("run")
             self.chains.append("run", (number, *run))
             return number
 
-    def last_run(self) -> tuple[int, Run] | None:
-        """Return the last call that graded something, with its number."""
-        row = self.db.execute(sql.LAST_RUN).fetchone()
-        return (row[0], Run(*row[1:])) if row else None
-
-    def find_run(self, number: int) -> tuple[int, Run] | None:
-        """Return a call by its number, if there was one."""
-        row = self.db.execute(sql.RUN_OF, {"run": number}).fetchone()
+    def find_run(self, number: int | None = None) -> tuple[int, Run] | None:
+        """Return a call and its number, if there was one; None: the last that graded something."""
+        query = sql.LAST_RUN if number is None else sql.RUN_OF
+        row = self.db.execute(query, {} if number is None else {"run": number}).fetchone()
         return (row[0], Run(*row[1:])) if row else None
 
     def set_cases(self, run: int, cases: Iterable[CaseRow]) -> None:
         """Record the case files that a run asks, in order."""
         asked = list(cases)
         contents = {one.sha256: one.content for one in asked}
-        with self.changing():
+        with self.database.changing():
             new = [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
             self.database.insert_new(sql.CONTENT, new)
             rows = [(run, i, c.kind, c.name, c.sha256, c.path) for i, c in enumerate(asked)]
@@ -172,21 +168,20 @@ class Ledger:
 
     def set_submissions(self, run: int, records: Mapping[str, str]) -> None:
         """Record what a run grades: a record for each key."""
-        with self.changing():
+        with self.database.changing():
             rows = [(run, key, record) for key, record in records.items()]
             self.chains.extend("submission", rows)
 
     def submissions(self, run: int) -> dict[str, str]:
         """Return what :meth:`set_submissions` was given."""
-        rows = self.db.execute(sql.SUBMISSIONS, {"run": run})
-        return {row.key: row.record for row in rows}
+        return {row.key: row.record for row in self.db.execute(sql.SUBMISSIONS, {"run": run})}
 
     # --- attempts ---
 
     def plan(self, run: int, attempts: Iterable[PlannedAttempt]) -> None:
         """Record the attempts that a run wants; those that are known keep their state."""
         planned = list(attempts)
-        with self.changing():
+        with self.database.changing():
             # In one order: of two that record the same at once, one waits for the other.
             self.database.insert_new(sql.ATTEMPT, [one._asdict() for one in sorted(planned)])
             self.chains.extend("wanted", [(run, *one) for one in planned])
@@ -211,7 +206,7 @@ class Ledger:
         Raises:
             BusyError: another process that lives has a lease, of these or others.
         """
-        with self.changing():
+        with self.database.changing():
             self.database.lock("leasing")
             holding, now = self.database.list_held_tokens(), places.now(self.db)
             for row in self.db.execute(sql.LEASES).fetchall():
@@ -229,7 +224,7 @@ class Ledger:
         Several processes and machines may do so at once: none waits for another, and no two get
         the same attempt.
         """
-        with self.changing():
+        with self.database.changing():
             self.database.lock("leasing", shared=True)
             free: list[str] = []
             for some in _parts(bases):
@@ -255,7 +250,7 @@ class Ledger:
 
     def begin_anew(self, bases: Iterable[str]) -> None:
         """Retry attempts that were given up after harness errors."""
-        with self.changing():
+        with self.database.changing():
             for some in _parts(bases):
                 self.db.execute(sql.TRY_AGAIN, {"bases": some})
 
@@ -266,7 +261,7 @@ class Ledger:
         """
         if not self.database.reconnect():
             return
-        with self.changing():
+        with self.database.changing():
             self.db.execute(sql.RELEASE, {"by": token})
         self.database.let_go(token)
 
@@ -281,7 +276,7 @@ class Ledger:
         for one in runs:
             first.setdefault(one.basis, one)
         written = 0
-        with self.changing():
+        with self.database.changing():
             for some in _parts(first.values()):
                 asked = {"bases": sorted(one.basis for one in some), "by": token}
                 before = {row.basis: row.withdrawn for row in self.db.execute(sql.MINE, asked)}
@@ -302,13 +297,13 @@ class Ledger:
 
     def settle(self, basis: str, token: str) -> None:
         """Let an attempt be done with the results that it has."""
-        with self.changing():
+        with self.database.changing():
             self.db.execute(sql.SETTLE, {"of": basis, "by": token})
 
     def record_error(self, basis: str, token: str, fault: str, most: int) -> None:
         """Record a harness error; after ``most`` errors the attempt is not retried."""
         values = {"of": basis, "by": token, "why": escape_controls(fault), "most": most}
-        with self.changing():
+        with self.database.changing():
             self.db.execute(sql.BROKE, values)
 
     def withdraw(self, bases: Iterable[str], reason: str) -> list[str]:
@@ -320,7 +315,7 @@ class Ledger:
         """
         found: list[str] = []
         for some in _parts(bases):
-            with self.changing():
+            with self.database.changing():
                 idle = self.db.execute(sql.IDLE, {"bases": some}).fetchall()
                 names = [basis for basis, _ in idle]
                 now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -397,7 +392,7 @@ class Ledger:
 
     def give(self, run: int, timestamp: str, marks: Iterable[MarkRow]) -> None:
         """Put marks in force at the time ``timestamp``; those before them stay as history."""
-        with self.changing():
+        with self.database.changing():
             number = self._next_id("mark")
             in_force = self.in_force()
             new = [
@@ -419,12 +414,6 @@ class Ledger:
     def in_force(self) -> dict[str, MarkRow]:
         """Return the mark of each submission."""
         return {row.key: _mark_row(row) for row in self.db.execute(sql.IN_FORCE)}
-
-    # --- helpers ---
-
-    def changing(self) -> contextlib.AbstractContextManager[None]:
-        """Make one transaction."""
-        return self.database.changing()
 
     def _next_id(self, table: str) -> int:
         """Return the number of a table's next row, which nobody else gets in this transaction."""

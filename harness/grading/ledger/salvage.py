@@ -264,7 +264,7 @@ class _Salvage:
         """Save what can be saved, all in one transaction."""
         for table in SIGNED:
             self._sort(table)
-        with self._into.changing():
+        with self._into.database.changing():
             self._write()
         return tuple(
             Saved(table, len(rows), tuple(self._lost[table])) for table, rows in self._rows.items()

@@ -117,18 +117,14 @@ class Concern(NamedTuple):
 def concerns(result: ClassResult) -> tuple[Concern, ...]:
     """Return what is to be looked at first."""
     graded = [one for one in result.graded if not one.submission.refused]
+    failed = (one for one in result.items if one.judged >= SEVERAL and not one.passed)
     return (
         *_without_points(result, [one for one in graded if not one.marks.withheld]),
-        *map(_nobody_passes, filter(is_passed_by_nobody, result.items)),
+        *map(_nobody_passes, failed),
         *_foreign_overlay(result, graded),
         *_dead_alike(graded),
         *map(_same, result.twins),
     )
-
-
-def is_passed_by_nobody(item: Item) -> bool:
-    """Whether a test has been judged for several submissions and all failed it."""
-    return item.judged >= SEVERAL and not item.passed
 
 
 def _without_points(result: ClassResult, graded: Sequence[Graded]) -> Iterator[Concern]:
@@ -305,8 +301,7 @@ def _oracle_remarks(
     best = sorted(rest, reverse=True)[max(ceil(len(met) * _QUARTER), _STRONG) - 1]
     strong = [row.tests[test.key] for row, share in zip(met, rest, strict=True) if share >= best]
     failed = (each.reply for each in strong if not each.passed and each.reply is not None)
-    wrong = Counter(map(quote, failed))
-    answer, count = next(iter(wrong.most_common(1)), ("", 0))
+    answer, count = next(iter(Counter(map(quote, failed)).most_common(1)), ("", 0))
     if 2 * count > len(strong):
         expected = in_a_sentence(test.step.pattern)
         yield (

@@ -163,18 +163,13 @@ class AttemptReader:
         ordered = sorted(plans, key=lambda one: (_ORDER.index(one.kind), one.name))
         bases = [one.basis for one in ordered]
         distrusted = {} if at else self._set_aside.find_distrusted(self._ledger, bases)
-        found = []
-        for one in ordered:
-            text = self._ledger.build(one.build)
-            build = canonical_json.loads(Build, text) if text else None
-            attempt = self._load(one, distrusted.get(one.basis, ""), at)
-            found.append(attempt._replace(build=build))
-        return tuple(found)
+        return tuple(self._load(one, distrusted.get(one.basis, ""), at) for one in ordered)
 
     def _load(self, plan: PlannedAttempt, distrusted: str, at: str) -> Attempt:
         """Return an attempt; ``distrusted``: a machine that gave a result; empty: none did."""
-        path = self._paths.get((plan.kind, plan.name), "")
-        attempt = Attempt(plan.key, plan.kind, plan.name, None, path=path)
+        path, build = self._paths.get((plan.kind, plan.name), ""), self._ledger.build(plan.build)
+        built = canonical_json.loads(Build, build) if build else None
+        attempt = Attempt(plan.key, plan.kind, plan.name, None, built, path=path)
         state, _, fault = self._ledger.states([plan.basis])[plan.basis]
         runs: list[tuple[FileResult | None, Measurements]] = []
         for text, measured in self._ledger.results(plan.basis, at):
@@ -212,8 +207,7 @@ class AttemptReader:
 
     def _case(self, name: str, sha256: str) -> CaseFile:
         if (name, sha256) not in self._cases:
-            content = self._ledger.content(sha256)
-            self._cases[name, sha256] = casefile.parse(content, name)
+            self._cases[name, sha256] = casefile.parse(self._ledger.content(sha256), name)
         return self._cases[name, sha256]
 
 

@@ -244,8 +244,7 @@ def _part(
     of = _of(part, part_names) if score.whole or not score.complete else _NOTHING
     share = score.reached / score.whole if score.whole else _NOTHING
     points = of * (share if part.rule == "share" else Fraction(share == 1))
-    why = sentence(score.reason)
-    return PartMark(part.name, points, of, why, score.complete), is_judged
+    return PartMark(part.name, points, of, sentence(score.reason), score.complete), is_judged
 
 
 def _files(assignment: Assignment, submission: Submission) -> _Score:

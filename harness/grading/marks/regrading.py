@@ -78,8 +78,7 @@ def changes(
         mark = former.marks
         for then, kind, reason in _steps(former, now, assignment, part_names):
             if _figures(then) != _figures(mark):
-                points = then.total - mark.total
-                causes.append(MarkChangeReason(kind, points, sentence(reason)))
+                causes.append(MarkChangeReason(kind, then.total - mark.total, sentence(reason)))
                 mark = then
         key, students = now.submission.key, now.submission.students
         found.append(MarkChange(key, students, former.marks, now.marks, tuple(causes)))
@@ -109,8 +108,8 @@ def _steps(
 
     first = compute_marks(old.submission)
     yield first, RULES, _rules(old.marks, first)
-    again = compute_marks(new.submission)
-    yield again, SUBMISSION, _submission(old.submission, new.submission)
+    why = _submission(old.submission, new.submission)
+    yield compute_marks(new.submission), SUBMISSION, why
     today = {_key(one): one for one in own(new.attempts)}
     programs = [(one.sha256, one.root, one.kept) for one in (old.submission, new.submission)]
     other = programs[0] != programs[1]

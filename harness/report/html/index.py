@@ -54,8 +54,7 @@ def index_page(
         command=command if len(command) <= _COMMAND else "",  # one that can be read
     )
     has_boards = any(view.tally.failed and view.boards for view in views)
-    frame = PageFrame(boards=has_boards, script=True)
-    return page("Regression test summary", [body], frame)
+    return page("Regression test summary", [body], PageFrame(boards=has_boards, script=True))
 
 
 def _failures(run: RunResult, names: Sequence[str]) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -64,8 +63,8 @@ def _failures(run: RunResult, names: Sequence[str]) -> list[tuple[str, list[tupl
     for file, name in zip(run.files, names, strict=True):
         ways = {crash_of(one): one for one in reversed(file.failures)}
         for crash, one in ways.items():
-            told = found.setdefault(crash, (one.message, []))
-            told[1].append((link(name), file.case.path))
+            _, places = found.setdefault(crash, (one.message, []))
+            places.append((link(name), file.case.path))
     return list(found.values())
 
 

@@ -53,8 +53,7 @@ class LogPages:
     def at(self, line: int) -> str:
         """Return the address of a line of the case file."""
         begun = sum(start <= line for start in self._starts) if len(self._starts) > 1 else 1
-        part = max(1, begun)
-        return f"{self._links[part - 1]}#{self._prefix}L{line}"
+        return f"{self._links[max(1, begun) - 1]}#{self._prefix}L{line}"
 
 
 def link(name: str) -> str:

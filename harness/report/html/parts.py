@@ -167,16 +167,11 @@ def step_times(file: FileResult, first: int, test: int) -> Markup:
     ]
     if len(known) < 2:
         return NOTHING
-    return _plot("Time of each command, from the setup on", known, "commands", has_command=True)
+    return _plot("Time of each command, from the setup on", known, "commands")
 
 
-def _plot(
-    title: str, known: Sequence[tuple[Step, float, bool]], kind: str, *, has_command: bool = False
-) -> Markup:
-    """Return a plot of steps, their times, and whether they failed; ``kind``: what they are.
-
-    ``has_command``: whether the command that took longest is told.
-    """
+def _plot(title: str, known: Sequence[tuple[Step, float, bool]], kind: str) -> Markup:
+    """Return a plot of steps, their times, and whether they failed; ``kind``: what they are."""
     values = [seconds for _, seconds, _ in known]
     most = max(values, default=0.0)
     if not most:
@@ -189,7 +184,7 @@ def _plot(
         stroke = f"M{2 * (place // every) + 1} {_HEIGHT}v-{height:.1f}"
         strokes[any(has_failed for _, _, has_failed in group)].append(stroke)
     longest = f"test {step.id}" if step.id >= 0 else f"line {step.line}"
-    if has_command:
+    if kind == "commands":
         longest += f", {one_line(step.command, _COMMAND_TIME)}"
     words = f"{times_in_words(sum(values))} in all, the longest {times_in_words(most)}: {longest}"
     count = -(-len(values) // every)

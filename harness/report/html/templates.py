@@ -21,11 +21,7 @@ from harness.text import number_of, one_line, show_utc
 _HARNESS = Path(__file__).parents[2]
 _LINE_BREAK = re.compile(r"[ ]*\n\s*")
 # What every template can call; the pieces of all pages add themselves.
-GLOBALS: dict[str, object] = {
-    "number_of": number_of,
-    "one_line": one_line,
-    "show_utc": show_utc,
-}
+GLOBALS: dict[str, object] = {"number_of": number_of, "one_line": one_line, "show_utc": show_utc}
 
 
 class _SourceLayout(ext.Extension):

@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 
 from harness.assignments.assignment import Assignment
 from harness.errors import ExitCode, InvalidGradingStateError, UsageError
-from harness.history import history_file, pages
+from harness.history import pages
 from harness.history.records import RunKept
 from harness.history.trends import trends
 from harness.report import baseline
@@ -322,7 +322,7 @@ def write_pages(
     kept = load_kept(folder, runs[::-1])
     program = kept[-1].program if kept else ""
     named = [run._replace(program=program) for run in kept]
-    found = trends(suite.title, history_file.VERSION, named, program)
+    found = trends(suite.title, named, program)
     made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     room = Path(tempfile.mkdtemp(dir=folder, prefix=".unfinished-"))
     try:
