@@ -200,6 +200,10 @@ class Client:
                 return
             self._pause(1.0)
 
+    def watch_run(self, suite: ServicePlace, run: str) -> Iterator[dict[str, Any]]:
+        """Yield the state of a run until it has ended; raises as :meth:`get`."""
+        return self.watch(suite, run)
+
     def _send(
         self, path: str, file: Path, kind: str, method: str = "POST", **query: str
     ) -> dict[str, Any]:

@@ -12,6 +12,8 @@ class Diagram:
     position, or None where nothing is known of it.
     """
 
+    __slots__ = ("caption", "course", "last", "letters", "marks", "position")
+
     def __init__(  # noqa: PLR0913 - what pictures differ in
         self,
         position: Position,

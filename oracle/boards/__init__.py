@@ -95,6 +95,11 @@ class Snapshot:
     overlooked while reading, one sentence each.
     """
 
+    __slots__ = (
+        *("game", "handicap", "kind", "ko", "komi", "moves", "notes", "position", "start"),
+        *("title", "to_play"),
+    )
+
     def __init__(  # noqa: PLR0913 - a record of independent facts
         self,
         position: Position,
