@@ -13,7 +13,12 @@ if TYPE_CHECKING:
     from oracle.gtp.protocol import Engine, Table
 
 # By name, the module beside this one that has ``new_engine(seed, playouts)``.
-GAMES = {"go": "go", "gomoku": "gomoku", "java-go": "java_go", "gosensei": "gosensei"}
+GAMES = {
+    "go": "go",
+    "gomoku": "gomoku",
+    "java-go": "java_go",
+    "gosensei": "gosensei",
+}
 
 
 def new_engine(game: str = "go", seed: int = 0, playouts: int = 10) -> Engine:
