@@ -11,8 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from harness import find_assignment, platforms
-from harness.assignments import needs
+from harness import platforms
 from harness.cli import arguments
 from harness.cli.commandline import Command
 from harness.environments import environment_cache, interpreters
@@ -104,6 +103,9 @@ def _facts() -> dict[str, str]:
 
 def _describe_needs(name: str) -> bool:
     """Print what an assignment needs; return whether all of it is there."""
+    from harness import find_assignment  # `doctor` runs on any Python, without pexpect
+    from harness.assignments import needs
+
     assignment = find_assignment(name)
     tools = needs.of(assignment)
     print(f"\n{assignment.key} needs")
@@ -315,6 +317,9 @@ def _run_env(arguments: argparse.Namespace) -> int:
 
 def _build_environment(name: str) -> None:
     """Build the environment of an assignment, if it is not there, and say what it has."""
+    from harness import find_assignment
+    from harness.assignments import needs
+
     assignment = find_assignment(name)
     if not assignment.starts_python:
         print(f"{assignment.key}: its command starts no Python")
