@@ -49,7 +49,7 @@ class Sandbox:
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        proven = BoxLauncher(int(choice), limits) if is_proven else levels.choose(choice, limits)
+        proven = levels.choose(choice, limits, is_proven=is_proven)
         self.level = proven.level
         self._limits = limits
         self._command_properties = command_properties

@@ -47,27 +47,38 @@ class EscapeError(SandboxError):
     """The canary got out: there is a sandbox, but it does not hold."""
 
 
-def strongest(limits: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
-    """Return a launcher of the highest level that works here.
+def choose(
+    choice: str = "auto",
+    limits: BoxLimits = BoxLimits(),  # noqa: B008
+    *,
+    is_proven: bool = False,
+) -> BoxLauncher:
+    """Return a launcher of a level: ``auto`` is the highest that works here.
+
+    ``is_proven``: another process of this machine has just proven the level.
 
     Raises:
-        SandboxError: none does.
+        SandboxError: the level cannot be started here, or none can.
         EscapeError: a level can be started, and does not hold.
     """
     if not platforms.has_sandboxes():
         raise SandboxError(platforms.NO_SANDBOX)
-    for level in (3, 2, 1):
+    for level in (3, 2, 1) if choice == "auto" else (int(choice),):
         try:
-            return make_proven(level, limits)
-        except EscapeError:
-            raise
-        except SandboxError:
-            continue
+            return make_proven(level, limits, is_proven=is_proven)
+        except SandboxError as error:
+            if choice != "auto" or isinstance(error, EscapeError):
+                raise
     raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
 
 
-def make_proven(level: int, limits: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
-    """Return a launcher of ``level`` that has just held a canary.
+def make_proven(
+    level: int,
+    limits: BoxLimits = BoxLimits(),  # noqa: B008
+    *,
+    is_proven: bool = False,
+) -> BoxLauncher:
+    """Return a launcher of ``level`` that has just held a canary; see :func:`choose`.
 
     Raises:
         SandboxError: the level cannot be started here; says why.
@@ -77,19 +88,12 @@ def make_proven(level: int, limits: BoxLimits = BoxLimits()) -> BoxLauncher:  # 
         raise SandboxError(platforms.NO_SANDBOX)
     launcher = BoxLauncher(level, limits)
     try:
-        prove(launcher)
+        if not is_proven:
+            prove(launcher)
     except BaseException:
         launcher.close()
         raise
     return launcher
-
-
-def choose(choice: str, limits: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
-    """Return a launcher of the level that is chosen: ``auto`` is the highest that works here.
-
-    Raises as :func:`strongest` and :func:`make_proven`.
-    """
-    return strongest(limits) if choice == "auto" else make_proven(int(choice), limits)
 
 
 def prove(launcher: BoxLauncher) -> None:

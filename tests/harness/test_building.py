@@ -107,16 +107,16 @@ def test_a_sandbox_that_fails_is_the_harnesss_fault(stage, monkeypatch):
     def raise_escape(*_):
         raise levels.EscapeError("level 3 does not hold: an engine could write")
 
-    monkeypatch.setattr(levels, "strongest", raise_escape)
+    monkeypatch.setattr(levels, "choose", raise_escape)
     with pytest.raises(SandboxError, match="does not hold"):
         build(steps("echo never"), stage)
 
 
 def test_where_no_sandbox_works_auto_does_without(stage, monkeypatch):
-    def none(*_):
+    def none(*_, **__):
         raise SandboxError("no sandbox works on this machine")
 
-    monkeypatch.setattr(levels, "strongest", none)
+    monkeypatch.setattr(levels, "choose", none)
     built = build(steps("echo done"), stage)
     assert built == (True, "done\n", "")
 

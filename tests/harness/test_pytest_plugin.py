@@ -226,10 +226,10 @@ def test_in_a_sandbox(bench: Bench) -> None:
 
 
 def test_a_sandbox_that_does_not_work(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse_sandbox(*_: object) -> None:
+    def refuse_sandbox(*_: object, **__: object) -> None:
         raise SandboxError("no sandbox works here")
 
-    monkeypatch.setattr(levels, "strongest", refuse_sandbox)
+    monkeypatch.setattr(levels, "choose", refuse_sandbox)
     result = bench.pytest("--gtp-sandbox=auto", *bench.write(good=GOOD))
     result.assert_outcomes(errors=3)
     result.stdout.fnmatch_lines(["THE HARNESS FAILED, not the engine: no sandbox works here"])

@@ -212,31 +212,31 @@ def test_a_level_that_does_not_hold_is_told(sent, kind, said, monkeypatch):
 def test_the_strongest_level_that_works_is_taken(monkeypatch):
     tried = []
 
-    def proven(level: int, allowed: BoxLimits) -> str:
+    def proven(level: int, allowed: BoxLimits, *, is_proven: bool) -> str:
         tried.append((level, allowed.memory))
         if level > 1:
             raise SandboxError("not here")
         return "a launcher"
 
     monkeypatch.setattr(levels, "make_proven", proven)
-    assert levels.strongest() == "a launcher"
+    assert levels.choose() == "a launcher"
     assert tried == [(3, GIB), (2, GIB), (1, GIB)]
 
-    def escapes(level: int, allowed: BoxLimits) -> str:
+    def escapes(level: int, allowed: BoxLimits, *, is_proven: bool) -> str:
         raise levels.EscapeError("out")
 
     monkeypatch.setattr(levels, "make_proven", escapes)
     with pytest.raises(levels.EscapeError):
-        levels.strongest()
+        levels.choose()
 
-    def never(level: int, allowed: BoxLimits) -> str:
+    def never(level: int, allowed: BoxLimits, *, is_proven: bool) -> str:
         raise SandboxError("not here")
 
     monkeypatch.setattr(levels, "make_proven", never)
     with pytest.raises(
         SandboxError, match=r"^no sandbox works on this machine; gtp-harness doctor"
     ):
-        levels.strongest()
+        levels.choose()
 
 
 # --- copies of folders
