@@ -44,9 +44,10 @@ def main(argv: list[str]) -> int:
         sys.stdout.write(f"{USAGE}\nCommands of --game {options['--game']}:\n\n")
         sys.stdout.write(describe(new_engine(options["--game"], *numbers).commands))
         return 0
-    for kind in ("mistake", "reading"):
-        if f"--{kind}" in options:
-            return _serve_variant(kind, options, numbers)
+    if "--mistake" in options:
+        return _serve_mistake(options, numbers)
+    if "--reading" in options:
+        return _serve_reading(options, numbers)
     return _serve(new_engine(options["--game"], *numbers), options)
 
 
@@ -79,28 +80,23 @@ def _write(replies: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _serve_variant(kind: str, options: dict[str, str], numbers: tuple[int, int]) -> int:
-    """Serve an engine with a mistake or a reading, or list all; return the exit status.
+def _serve_mistake(options: dict[str, str], numbers: tuple[int, int]) -> int:
+    """Serve an engine with a mistake, or list all; return the exit status.
 
-    Of a reading of several games, the engine is that of ``--game`` if it is one of them. Where a
-    mistake is to hang or to crash, so does the program.
+    Where a mistake is to hang or to crash, so does the program.
     """
-    from importlib import import_module
+    from oracle import mistakes
 
-    bank, name = import_module(f"oracle.{kind}s"), options[f"--{kind}"]
-    if name == "list":
-        sys.stdout.write(bank.listing())
+    if options["--mistake"] == "list":
+        sys.stdout.write(mistakes.listing())
         return 0
     try:
-        found = getattr(bank, f"find_{kind}")(name)
+        mistake = mistakes.find_mistake(options["--mistake"])
     except ValueError as error:
         return _refuse(f"{error}\n")
-    if kind == "reading":
-        assignment = found.assignment_of(options["--game"])
-        return _serve(found.engine(assignment, *numbers), options)
     try:
-        return _serve(bank.mistaken_engine(found, *numbers), options)
-    except bank.Hang:
+        return _serve(mistakes.mistaken_engine(mistake, *numbers), options)
+    except mistakes.Hang:
         import time
 
         while True:
@@ -108,6 +104,23 @@ def _serve_variant(kind: str, options: dict[str, str], numbers: tuple[int, int])
     except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
         sys.stderr.write(f"{error}\n")
         return 1
+
+
+def _serve_reading(options: dict[str, str], numbers: tuple[int, int]) -> int:
+    """Serve an engine with another reading, or list all; return the exit status.
+
+    Of a reading of several games, the engine is that of ``--game`` if it is one of them.
+    """
+    from oracle import readings
+
+    if options["--reading"] == "list":
+        sys.stdout.write(readings.listing())
+        return 0
+    try:
+        reading = readings.find_reading(options["--reading"])
+    except ValueError as error:
+        return _refuse(f"{error}\n")
+    return _serve(reading.engine(reading.assignment_of(options["--game"]), *numbers), options)
 
 
 # --- options -----------------------------------------------------------------------------------
