@@ -154,13 +154,11 @@ def _dispatch(arguments: list[str]) -> int:
 def find_command(name: str) -> Command:
     """Return a command from its module; no garbage is collected while that is loaded."""
     import gc
+    from importlib import import_module
 
-    from harness.postponed import load, postpone
-
-    postpone("pexpect", "traceback")
     gc.disable()
     try:
-        command: Command = getattr(load(COMMANDS[name][0]), name.upper())
+        command: Command = getattr(import_module(COMMANDS[name][0]), name.upper())
         return command
     finally:
         gc.enable()

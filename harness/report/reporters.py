@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 
-from harness.postponed import load
 from harness.reading.casefile import comments
 from harness.records import CaseFile, Repeat, RunResult, Step
 from harness.report.file_view import FileView
@@ -154,7 +154,7 @@ class Reporter(NamedTuple):
 
         Raises :class:`~harness.errors.ReportError` when that cannot be done.
         """
-        load(self.module).report(path, finished)
+        import_module(self.module).report(path, finished)
 
 
 # In the order in which they are written.

@@ -8,7 +8,8 @@ installed for fuzzing only. No other module of ``harness`` names an assignment.
 
 from __future__ import annotations
 
-from harness.postponed import load
+from importlib import import_module
+
 from oracle.assignments import ASSIGNMENTS
 from oracle.command_properties import STANDARD, CommandProperties, PropertyTable, guess_properties
 
@@ -22,7 +23,7 @@ NAMES = tuple(ASSIGNMENTS)
 def specification(key: str) -> Specification:
     """Return the specification of this key, one of :data:`NAMES`."""
     assert key in NAMES, key
-    module = load(f"{__name__}.{key.replace('-', '_')}")
+    module = import_module(f"{__name__}.{key.replace('-', '_')}")
     found: Specification = module.SPECIFICATION
     return found
 
