@@ -23,9 +23,9 @@ import harness.cli
 import oracle
 import oracle.cli
 from harness.assignments import assignment
+from harness.core.errors import AssignmentError
+from harness.core.toml_schema import REQUIRED, KeyPlace, Schema
 from harness.declared import declaration
-from harness.errors import AssignmentError
-from harness.toml_schema import REQUIRED, KeyPlace, Schema
 
 _COLUMNS = "80"
 

@@ -15,8 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import extras, network
-from harness.errors import ServerError, UsageError
+from harness.core import extras, network
+from harness.core.errors import ServerError, UsageError
 
 __all__ = ["Client", "place_of", "suite_of"]
 

@@ -42,7 +42,7 @@ LAYERS = {
         ("service.processes",),
         ("service.storage",),
         ("service.monitoring",),
-        ("service.settings", "service.records"),
+        ("service.settings", "service.records", "service.local_times"),
         ("cluster",),
         ("client",),
         ("grading.exports", "grading.grade"),
@@ -67,6 +67,7 @@ LAYERS = {
         ("vocabulary", "sandbox"),
         ("engine",),
         ("reading",),
+        ("core",),
         (GROUND,),
     ),
     "oracle": (

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-import harness.errors
+import harness.core.errors
 import oracle.errors
 from tests.architecture import modules
 
@@ -48,7 +48,7 @@ def find_subclasses(package: str, root: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("module", "root"), [(harness.errors, "HarnessError"), (oracle.errors, "OracleError")]
+    ("module", "root"), [(harness.core.errors, "HarnessError"), (oracle.errors, "OracleError")]
 )
 def test_every_error_is_in_the_tree(module, root):
     assert parse_drawn_tree(module.__doc__) == find_subclasses(
@@ -122,11 +122,11 @@ def test_every_reference_leads_somewhere():
 
 
 def test_a_dead_reference_is_seen():
-    leads = "harness.errors.HarnessError HarnessError harness.errors pathlib.Path.glob ValueError"
-    dead = "harness.errors.Nothing harness.nothing Nothing pathlib.Path.nothing"
+    leads = "harness.core.errors.HarnessError HarnessError pathlib.Path.glob ValueError"
+    dead = "harness.core.errors.Nothing harness.nothing Nothing pathlib.Path.nothing"
     for targets, are_there in ((leads, True), (dead, False)):
         for target in targets.split():
-            assert leads_somewhere(target, "harness.errors") is are_there, target
+            assert leads_somewhere(target, "harness.core.errors") is are_there, target
 
 
 # --- examples ----------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import CaseError
+from harness.core.errors import CaseError
+from harness.core.records import CaseFile
 from harness.reading import casefile
-from harness.records import CaseFile
 from tests import golden
 
 ROOT = Path(__file__).parents[1]

@@ -13,7 +13,7 @@ SIGNALS = {"signal", "sigaction", "setitimer", "alarm", "set_wakeup_fd", "sigint
 
 # The modules that may, and why nobody else's threads are there.
 DOORS = {
-    "harness.signals": SIGNALS,  # called by the commands, and says in each function what it needs
+    "harness.core.signals": SIGNALS,  # called by the commands; each function says what it needs
     "harness.reading.matching": SIGNALS,  # a process of its own
     "harness.archives.reader_server": SIGNALS,  # a process of its own, and its children
     "harness.pytest_plugin.items": FOLDER,  # pytest's own process, where tests may go anywhere

@@ -10,8 +10,8 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import file_system, toml_schema
-from harness.toml_schema import Field, KeyPlace
+from harness.core import file_system, toml_schema
+from harness.core.toml_schema import Field, KeyPlace
 
 _INSIDE = Path(__file__).parent / "inside"
 # The box may have another Python than the harness, which need not have these.

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
-from harness import file_system
 from harness.archives import archive_streams, reading
 from harness.archives.archive_streams import ArchiveMember, IntakeLimits, Meter
-from harness.errors import ArchiveError, UsageError
+from harness.core import file_system
+from harness.core.errors import ArchiveError, UsageError
 
 
 class ExaminedFile(NamedTuple):

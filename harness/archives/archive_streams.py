@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from harness.errors import ArchiveError
+from harness.core.errors import ArchiveError
 
 KIB = 1024
 MIB = 1024 * KIB

@@ -14,11 +14,11 @@ import time
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from harness import platforms, processes
 from harness.archives import reading
 from harness.archives.archive_streams import ArchiveMember, Meter
 from harness.archives.reader_server import read_kind, read_members, request
-from harness.errors import ReadingFailedError
+from harness.core import platforms, processes
+from harness.core.errors import ReadingFailedError
 from harness.sandbox import landlock, seccomp
 
 PROGRAM = (

@@ -25,9 +25,9 @@ from typing import BinaryIO
 from harness.archives import archive_streams, reading
 from harness.archives.archive_streams import MIB, ArchiveMember, IntakeLimits, Meter
 from harness.archives.reading import Reader
-from harness.errors import ArchiveError, ReadingFailedError
+from harness.core.errors import ArchiveError, ReadingFailedError
+from harness.core.text import one_line
 from harness.sandbox import landlock, plan, seccomp
-from harness.text import one_line
 
 KIND, MEMBER, DATA, END, REFUSED, FAULT = b"K", b"M", b"D", b"E", b"R", b"F"
 

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple
 
 from harness.archives import archive_streams
 from harness.archives.archive_streams import KIB, PIECE, ArchiveMember, Meter, Stream
-from harness.errors import ArchiveError
+from harness.core.errors import ArchiveError
 
 _BLOCK = 512
 _LONGEST_EXTENSION = 64 * KIB

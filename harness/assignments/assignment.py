@@ -19,17 +19,18 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from harness import platforms, shipped, toml_schema
 from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import usual
-from harness.clock_changes import to_seconds
+from harness.assignments.clock_changes import to_seconds
+from harness.core import platforms, toml_schema
+from harness.core.errors import AssignmentError, UsageError
+from harness.core.options import GTP, BoxLimits, Limits
+from harness.core.toml_schema import Field, KeyPlace
 from harness.declared import declaration as declared
 from harness.engine import translation
 from harness.environments import interpreters
 from harness.environments.interpreters import EnginePython
-from harness.errors import AssignmentError, UsageError
-from harness.options import GTP, BoxLimits, Limits
-from harness.toml_schema import Field, KeyPlace
+from harness.reading import shipped
 from oracle.assignments import ASSIGNMENTS
 
 TYPE_CHECKING = False
@@ -180,7 +181,7 @@ class Assignment(NamedTuple):
 
     @property
     def protocol(self) -> str:
-        """Submissions' protocol, one of :data:`harness.options.PROTOCOLS`."""
+        """Submissions' protocol, one of :data:`harness.core.options.PROTOCOLS`."""
         return self.declaration.game.protocol if self.declaration else GTP
 
     @property

@@ -10,8 +10,8 @@ from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.banks.banks import BankEntry, WrongEngine
+from harness.core.errors import UsageError
 from harness.engine.launch import as_typed, split_program
-from harness.errors import UsageError
 
 
 @contextlib.contextmanager

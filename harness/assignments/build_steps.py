@@ -17,15 +17,15 @@ from harness.adapters import place
 from harness.assignments import contents, needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps
 from harness.assignments.workspace import beside_submission, workspace
+from harness.core.errors import SandboxError, UsageError
+from harness.core.options import GIB, BoxLimits
+from harness.core.records import Build
+from harness.core.text import some
 from harness.engine.engine_clock import EngineClock
 from harness.engine.launch import PlainLauncher, StartedEngine, describe_end
 from harness.engine.replies import BothEnds
-from harness.errors import SandboxError, UsageError
-from harness.options import GIB, BoxLimits
-from harness.records import Build
 from harness.sandbox import levels, untrusted_folders, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
-from harness.text import some
 from oracle.sentences import listing
 
 # The streams of a step in one, as at a terminal.

@@ -6,12 +6,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from harness import shipped
 from harness.archives import archive
 from harness.assignments import workspace
 from harness.assignments.assignment import Assignment, FilePatterns, find
-from harness.errors import ArchiveError
-from harness.text import count_rest, plural, some
+from harness.core.errors import ArchiveError
+from harness.core.text import count_rest, plural, some
+from harness.reading import shipped
 
 _COPY = re.compile(r"\s*\(\d+\)|[ _-]+(copy|final|new|v?\d+)\b.*", re.IGNORECASE)
 _VENV = "pyvenv.cfg"

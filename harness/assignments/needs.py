@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
+from harness.core.errors import UsageError
 from harness.environments import environment_cache, interpreters
 from harness.environments.interpreters import (
     DeclaredEnvironment,
@@ -18,7 +19,6 @@ from harness.environments.interpreters import (
     Interpreter,
     fingerprint,
 )
-from harness.errors import UsageError
 from harness.sandbox.view import SEARCH_PATH
 
 # program: Debian packages. A program that is not here is in a package of its own name, perhaps.

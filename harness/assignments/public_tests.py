@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shipped
 from harness.assignments.assignment import Assignment
 from harness.assignments.workspace import beside_submission
-from harness.errors import SandboxError
-from harness.options import Options
-from harness.records import FileResult, Progress, Repeat, RunResult, Verdict
+from harness.core.errors import SandboxError
+from harness.core.options import Options
+from harness.core.records import FileResult, Progress, Repeat, RunResult, Verdict
+from harness.core.text import number_of, one_line
+from harness.reading import shipped
 from harness.report.file_view import FileView
 from harness.report.tally import never_answers
 from harness.report.views import Views
 from harness.running.rerun import believe, fails_by_choice
 from harness.running.runs import run
 from harness.sandbox.levels import EscapeError
-from harness.text import number_of, one_line
 from oracle import __version__
 
 TEST = "--test"  # the option of ``check`` that names a test

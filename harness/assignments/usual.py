@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import shipped
-from harness.errors import AssignmentError
-from harness.toml_schema import KeyPlace
+from harness.core.errors import AssignmentError
+from harness.core.toml_schema import KeyPlace
+from harness.reading import shipped
 
 _DECLARING = ("reference", "game", "command")  # keys: a declaration has one
 _CASES = ("*.gtp", "*.tst", "*.txt")

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from harness import file_system
 from harness.archives import archive
-from harness.errors import UsageError
+from harness.core import file_system
+from harness.core.errors import UsageError
 from harness.sandbox import untrusted_folders
 
 

@@ -10,18 +10,18 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import file_system, toml_schema
-from harness.errors import AssignmentError, SandboxError, UsageError
+from harness.core import file_system, toml_schema
+from harness.core.errors import AssignmentError, SandboxError, UsageError
+from harness.core.options import TRIED_TIMEOUT, UNTRUSTED, Options
+from harness.core.records import CaseFile, FileResult, Verdict
+from harness.core.toml_schema import Field, KeyPlace
 from harness.judging import in_process
 from harness.judging.strength import MeasuredTest, Strength
-from harness.options import TRIED_TIMEOUT, UNTRUSTED, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import Gathered
-from harness.records import CaseFile, FileResult, Verdict
 from harness.running.runs import run_gathered
 from harness.specifications.record import Specification
-from harness.toml_schema import Field, KeyPlace
 from oracle.command_properties import PropertyTable
 
 

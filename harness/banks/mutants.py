@@ -16,10 +16,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from harness import file_system
 from harness.banks.banks import WrongEngine
+from harness.core import file_system
+from harness.core.errors import UsageError
 from harness.engine.launch import as_typed, split_program
-from harness.errors import UsageError
 
 _LONGEST = 60  # characters of code in a sentence
 

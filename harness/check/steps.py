@@ -12,16 +12,16 @@ from harness.archives import archive
 from harness.assignments import contents, needs, public_tests, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.build_steps import build
-from harness.errors import ArchiveError, ExitCode, UsageError
+from harness.core.errors import ArchiveError, ExitCode, UsageError
+from harness.core.options import Options
+from harness.core.records import FileResult, Repeat
+from harness.core.text import escape_controls, number_of, one_line, without_surrogates
 from harness.judging.diagnosis import diagnoses
-from harness.options import Options
-from harness.records import FileResult, Repeat
 from harness.report.file_view import crash_of, paths_of_crashes
 from harness.report.paint import Paint, wrap
 from harness.report.progress import LiveProgress
 from harness.report.tally import exit_code, phrases, tally, total
 from harness.report.terminal_report import Terminal
-from harness.text import escape_controls, number_of, one_line, without_surrogates
 from oracle import __version__
 
 

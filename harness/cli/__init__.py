@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import NoReturn, TextIO
 
     from harness.cli.commandline import Command
-    from harness.errors import ExitCode
+    from harness.core.errors import ExitCode
 
 # name: (module, what it does, in one line)
 COMMANDS = {
@@ -62,7 +62,7 @@ _WITHOUT_ENGINES = {"cases", "convert", "generate", "history", "strength", "subm
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run ``gtp-harness`` and return its exit status (:class:`harness.errors.ExitCode`).
+    """Run ``gtp-harness`` and return its exit status (:class:`harness.core.errors.ExitCode`).
 
     ``arguments``: None, the process's own: then Ctrl-C ends it while it starts, too.
     """
@@ -96,7 +96,7 @@ def _answer_and_flush() -> int:
 
 
 def _answer(arguments: list[str]) -> int:
-    from harness import errors, file_system, signals
+    from harness.core import errors, file_system, signals
 
     faults = (errors.ClassWideError, errors.ReportError, errors.SandboxError, errors.ServerError)
     try:
@@ -117,8 +117,8 @@ def _answer(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    from harness import signals
-    from harness.errors import ExitCode
+    from harness.core import signals
+    from harness.core.errors import ExitCode
 
     name, *rest = arguments or ["--help"]
     if name == "help" and rest:
@@ -139,7 +139,7 @@ def _dispatch(arguments: list[str]) -> int:
         return _say(
             f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}", ExitCode.BROKEN
         )
-    from harness import platforms
+    from harness.core import platforms
 
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
         return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
@@ -189,7 +189,7 @@ def _fault(error: Exception) -> int:
     """Tell of a harness error; with GTP_HARNESS_DEBUG=1, where it is."""
     import errno
 
-    from harness.errors import ExitCode
+    from harness.core.errors import ExitCode
 
     if os.environ.get("GTP_HARNESS_DEBUG"):
         raise error
@@ -197,7 +197,7 @@ def _fault(error: Exception) -> int:
         place = error.filename or "to standard output or a file"
         return _say(f"cannot write {place}: {error.strerror}", ExitCode.FAULT)
     if isinstance(error, ModuleNotFoundError):
-        from harness import extras
+        from harness.core import extras
 
         if explanation := extras.explain(error):
             return _say(explanation, ExitCode.BROKEN)
@@ -246,7 +246,7 @@ def give_up(stream: TextIO) -> None:
 
 def status_of(error: OSError | ValueError) -> ExitCode:
     """Return the exit status of a command that could not write, and why."""
-    from harness.errors import ExitCode
+    from harness.core.errors import ExitCode
 
     return ExitCode.NO_READER if isinstance(error, BrokenPipeError) else ExitCode.FAULT
 

@@ -6,10 +6,10 @@ from contextlib import closing
 
 from harness.cli import service
 from harness.cli.commandline import Command, add_shared
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
+from harness.core.text import escape_controls
 from harness.service.records import Platform
 from harness.service.settings import Settings, read_address
-from harness.text import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any, NoReturn
 
-from harness import shipped
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.reading import shipped
 
 Remark = Callable[[str, list[str], int], str]
 

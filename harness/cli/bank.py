@@ -8,16 +8,18 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from harness import extras, find_assignment, platforms, shipped
+from harness import find_assignment
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.banks.mutants import mutant_engines
 from harness.cli.commandline import Command, add_shared, whole
+from harness.core import extras, platforms
+from harness.core.errors import ExitCode, UsageError
+from harness.core.options import SANDBOXES
+from harness.core.processes import processors
+from harness.core.text import escape_controls, number_of
 from harness.engine.launch import as_typed
-from harness.errors import ExitCode, UsageError
-from harness.options import SANDBOXES
-from harness.processes import processors
-from harness.text import escape_controls, number_of
+from harness.reading import shipped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

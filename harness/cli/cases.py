@@ -6,14 +6,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import file_system, find_assignment, read_case_file, shipped
+from harness import find_assignment, read_case_file
 from harness.assignments.assignment import specification_of
 from harness.cli.commandline import Command
-from harness.errors import CaseError, ExitCode, UsageError
+from harness.core import file_system
+from harness.core.errors import CaseError, ExitCode, UsageError
+from harness.core.records import ANSWERS_FILE, GTP_FILE
+from harness.core.text import encode, one_line, plural
+from harness.reading import shipped
 from harness.reading.suite import expand
-from harness.records import ANSWERS_FILE, GTP_FILE
 from harness.report import report_files
-from harness.text import encode, one_line, plural
 
 _CASES_PAGE = """\
 usage: gtp-harness cases [list] [NAME…]

@@ -7,15 +7,16 @@ import shlex
 import sys
 from pathlib import Path
 
-from harness import find_assignment, shipped
+from harness import find_assignment
 from harness.assignments.public_tests import TEST, shorten_path
 from harness.check.steps import CheckOptions, CheckReporter, check
 from harness.cli import arguments
 from harness.cli.commandline import Command, add_shared, whole
 from harness.cli.console import can_draw, columns, paint_for
-from harness.errors import UsageError
-from harness.options import SANDBOXES
-from harness.records import Repeat
+from harness.core.errors import UsageError
+from harness.core.options import SANDBOXES
+from harness.core.records import Repeat
+from harness.reading import shipped
 from harness.report import report_files
 from harness.report.reporters import shell_word
 

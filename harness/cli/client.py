@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness import extras
 from harness.archives.archive import files_in, pack_alike
 from harness.cli.commandline import Command, add_shared
 from harness.client import Client, ServicePlace, place_of, suite_of
-from harness.errors import ExitCode, ServerError, UsageError
+from harness.core import extras
+from harness.core.errors import ExitCode, ServerError, UsageError
+from harness.core.text import escape_controls, number_of
 from harness.history.history_file import program_digest
 from harness.report import json
-from harness.text import escape_controls, number_of
 
 TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from harness import extras, file_system
 from harness.cli.commandline import MOST_PORT, Command, port, size, whole
 from harness.cluster import records, state
 from harness.cluster.connector_link import command
-from harness.errors import ExitCode, UsageError
-from harness.text import escape_controls, number_of
+from harness.core import extras, file_system
+from harness.core.errors import ExitCode, UsageError
+from harness.core.text import escape_controls, number_of
 from harness.work import canonical_json
 
 

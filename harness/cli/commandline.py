@@ -16,9 +16,9 @@ from contextlib import suppress
 from io import TextIOWrapper
 from types import SimpleNamespace
 
-from harness.errors import ExitCode, UsageError
-from harness.options import PROTOCOLS, SANDBOXES
-from harness.typed import NamedTuple
+from harness.core.errors import ExitCode, UsageError
+from harness.core.options import PROTOCOLS, SANDBOXES
+from harness.core.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from functools import cached_property
 
 from harness.cli import give_up, sentence_of
 from harness.cli.commandline import never_fail_to_encode
-from harness.records import CaseFile, Outcome, Progress, Repeat, Verdict, Waiting
+from harness.core.records import CaseFile, Outcome, Progress, Repeat, Verdict, Waiting
+from harness.core.text import at_most, escape_controls
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
-from harness.text import at_most, escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

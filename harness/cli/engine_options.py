@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from harness.cli.commandline import Plain, count_limit, figure, size, time_limit
+from harness.core.options import PATIENT, SANDBOXES, UNTRUSTED, BoxLimits, Limits, limits_of
 from harness.engine.launch import ORACLE, find_program, split_program
-from harness.options import PATIENT, SANDBOXES, UNTRUSTED, BoxLimits, Limits, limits_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

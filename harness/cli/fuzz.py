@@ -10,22 +10,23 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from harness import file_system, find_assignment, fuzzing, read_case_file
+from harness import find_assignment, fuzzing, read_case_file
 from harness.assignments import needs
 from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker, WrongEngine
 from harness.cli import engine_options
 from harness.cli.bank import wrong_engines
 from harness.cli.commandline import Command, add_shared, count_limit, number, time_limit
+from harness.core import file_system
+from harness.core.errors import ExitCode, UsageError
+from harness.core.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Limits, Options
+from harness.core.text import number_of, one_line, plural
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
-from harness.errors import ExitCode, UsageError
-from harness.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Limits, Options
 from harness.reading import casefile
 from harness.report import report_files
 from harness.sandbox import view
-from harness.text import number_of, one_line, plural
 from harness.vocabulary.script import BOARDS, Trace, lay_files
 from oracle.command_properties import STANDARD
 

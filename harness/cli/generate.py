@@ -7,19 +7,20 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness import file_system, find_assignment, read_case_file
+from harness import find_assignment, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks.banks import EngineAsker, EngineBench
 from harness.cli import bank
 from harness.cli.commandline import Command, refusal, whole
-from harness.errors import ExitCode, UsageError
+from harness.core import file_system
+from harness.core.errors import ExitCode, UsageError
+from harness.core.processes import processors
+from harness.core.records import CaseFile
 from harness.generating import drafts, record_reading, scene_text, test_production
 from harness.generating.record_reading import Choices, Harvest, HarvestOptions
 from harness.generating.scene_production import produce as produce_scenes
-from harness.processes import processors
 from harness.reading import casefile, conversion
 from harness.reading.suite import expand
-from harness.records import CaseFile
 from harness.report import report_files
 from harness.specifications.record import Specification
 

@@ -10,14 +10,18 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from fractions import Fraction
 from pathlib import Path
 
-from harness import extras, file_system, find_assignment, shipped
+from harness import find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments, cluster
 from harness.cli.commandline import Command, add_shared, number, refusal, whole
 from harness.cli.console import paint_for
 from harness.cluster.dispatcher import Dispatcher
-from harness.errors import ExitCode, SandboxError, UsageError
+from harness.core import extras, file_system
+from harness.core.errors import ExitCode, SandboxError, UsageError
+from harness.core.processes import processors
+from harness.core.signals import ending_on_signals
+from harness.core.text import escape_controls, number_of
 from harness.fuzzing import require_hypothesis
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade, tournament
 from harness.grading.attempts import attempt_plan
@@ -32,9 +36,7 @@ from harness.grading.grade import GradingOutcome
 from harness.grading.ledger import places
 from harness.grading.marks.findings import concerns
 from harness.match.standings import Standings, lines
-from harness.processes import processors
-from harness.signals import ending_on_signals
-from harness.text import escape_controls, number_of
+from harness.reading import shipped
 
 _LATE = ("deadline", "refused_after", "deduction", "grace_minutes")  # terms of the assignment
 TOURNAMENTS = ("round-robin", "swiss")

@@ -16,21 +16,23 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple
 
+import harness
 import oracle
-from harness import GradeOptions, file_system, find_assignment, grade, shipped
+from harness import GradeOptions, find_assignment, grade
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
+from harness.assignments.clock_changes import to_local, to_seconds
 from harness.cli import arguments
 from harness.cli.commandline import Command, add_shared, number
-from harness.clock_changes import to_local, to_seconds
-from harness.errors import ClassWideError, ExitCode, UsageError
+from harness.core import file_system
+from harness.core.errors import ClassWideError, ExitCode, UsageError
+from harness.core.options import GTP
 from harness.grading.attempts import attempt_plan
 from harness.grading.exports import gradescope
 from harness.grading.exports.showing import feedback
 from harness.grading.ingest import sources
 from harness.grading.records import PRIVATE
-from harness.options import GTP
-from harness.reading import casefile, suite
+from harness.reading import casefile, shipped, suite
 from harness.report.views import Views
 
 FILE = "gtp-harness.json"  # in the zip
@@ -315,7 +317,7 @@ def zip_members(members: Iterable[Member]) -> bytes:
 def _packages() -> Iterator[Member]:
     """Yield both packages and the cases that ship, which a wheel has within ``harness``."""
     cases = shipped.folder()
-    for folder in (Path(oracle.__file__).parent, Path(shipped.__file__).parent):
+    for folder in (Path(oracle.__file__).parent, Path(harness.__file__).parent):
         for name, path in files(folder):
             if not path.is_relative_to(cases):
                 yield f"{folder.name}/{name}", path.read_bytes()

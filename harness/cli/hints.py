@@ -14,11 +14,11 @@ from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from harness import read_case_file
+from harness.core.errors import CaseError, UndecidedError, UsageError
+from harness.core.records import GTP_FILE, FailureKind, Reply, RunResult, Step, Verdict
 from harness.engine.launch import search_path, split_program
-from harness.errors import CaseError, UndecidedError, UsageError
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import is_case_like
-from harness.records import GTP_FILE, FailureKind, Reply, RunResult, Step, Verdict
 
 _LANGUAGES = {".py": "python3", ".jar": "java -jar", ".js": "node", ".pl": "perl", ".rb": "ruby"}
 _SCRIPTS = (*_LANGUAGES, ".sh", ".class")

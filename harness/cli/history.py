@@ -4,11 +4,11 @@ import argparse
 
 from harness.cli.commandline import Command, add_shared, whole
 from harness.cli.console import paint_for
-from harness.errors import ExitCode, UsageError
+from harness.core.errors import ExitCode, UsageError
+from harness.core.text import encode_without_surrogates
 from harness.history import history_file, text
 from harness.history.trends import trends
 from harness.report import report_files
-from harness.text import encode_without_surrogates
 
 _PAGE = """\
 usage: gtp-harness history FILE [OPTION…]

@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
-from harness import extras, file_system
 from harness.cli.commandline import Command
-from harness.errors import ExitCode
+from harness.core import extras, file_system
+from harness.core.errors import ExitCode
+from harness.core.text import at_most, escape_controls, plural
 from harness.grading.ledger import places
-from harness.text import at_most, escape_controls, plural
 
 _PAGE = """\
 usage: gtp-harness ledger check LEDGER [--key FILE]

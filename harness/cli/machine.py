@@ -11,16 +11,16 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from harness import platforms
 from harness.cli import arguments
 from harness.cli.commandline import Command
+from harness.core import platforms
+from harness.core.errors import ExitCode, SandboxError, UsageError
+from harness.core.text import number_of
 from harness.environments import environment_cache, interpreters
-from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import cgroup, landlock, levels, watch
 from harness.sandbox.redteam import referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.referee import AttackResult
-from harness.text import number_of
 
 _DOCTOR_PAGE = """\
 usage: gtp-harness doctor [OPTION…]

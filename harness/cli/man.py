@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shipped
 from harness.cli import COMMANDS, arguments, find_command, overview, version
 from harness.cli.commandline import Command
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
+from harness.reading import shipped
 from harness.report import report_files
 
 FILES, FOLDERS, PROGRAMS, CASES = "files", "folders", "programs", "cases"  # kinds of values

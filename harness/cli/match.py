@@ -11,19 +11,19 @@ from pathlib import Path
 from harness.cli import engine_options, run
 from harness.cli.arguments import add_help
 from harness.cli.commandline import Command, refusal, whole
+from harness.core.errors import ExitCode, ReportError, UsageError
+from harness.core.options import Options
+from harness.core.processes import processors
+from harness.core.signals import ending_on_signals
 from harness.engine.launch import as_typed, split_program
-from harness.errors import ExitCode, ReportError, UsageError
 from harness.match.game import Arbiter
 from harness.match.ratings import Sprt
 from harness.match.records import GO, GOMOKU, KOS, Game, Match, Opening, Player, Rules, TimeControl
 from harness.match.referee import check, handicap_opening, read_openings
 from harness.match.standings import Standings, game_line, lines
 from harness.match.tournament import FORMATS, ROUND_ROBIN, SWISS, Journal, Schedule, Tournament
-from harness.options import Options
-from harness.processes import processors
 from harness.report import report_files
 from harness.report.reporters import Reporter
-from harness.signals import ending_on_signals
 from harness.specifications.record import Specification
 from oracle.errors import FormatError
 from oracle.komi import parse_komi

@@ -9,11 +9,16 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import file_system, find_assignment
+from harness import find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import FILE, Assignment
 from harness.cli.commandline import Command, add_shared, count_limit, time_limit
 from harness.cli.console import colors, paint_for
+from harness.core import file_system
+from harness.core.errors import CaseError, ExitCode, UsageError
+from harness.core.options import GTP, PROTOCOLS, SANDBOXES, STATUS_LAST, TRIED_TIMEOUT
+from harness.core.records import ANSWERS_FILE, CaseFile
+from harness.core.text import number_of, one_line
 from harness.declared import proposal
 from harness.declared.evidence import gather
 from harness.declared.probes import NoProtocolError, try_protocols
@@ -23,13 +28,9 @@ from harness.declared.remarks import Note, bounds, notes
 from harness.declared.trial import Observations, TrialBudget, calibrate
 from harness.engine.launch import as_typed, split_program
 from harness.environments import interpreters
-from harness.errors import CaseError, ExitCode, UsageError
-from harness.options import GTP, PROTOCOLS, SANDBOXES, STATUS_LAST, TRIED_TIMEOUT
 from harness.reading import casefile, suite
-from harness.records import ANSWERS_FILE, CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import number_of, one_line
 from oracle.command_properties import STANDARD
 
 _SECONDS, _CONVERSATIONS = 20.0, 200

@@ -10,18 +10,18 @@ from functools import partial
 
 from harness.cli import commandline, engine_options, status_of, version
 from harness.cli.console import Console
+from harness.core.errors import ExitCode, ReportError, UsageError
+from harness.core.options import GTP, Options
+from harness.core.records import CaseFile, FileResult, Outcome, Repeat, RunResult, Verdict
+from harness.core.text import escape_controls
 from harness.engine.launch import with_seed
-from harness.errors import ExitCode, ReportError, UsageError
-from harness.options import GTP, Options
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
 from harness.reading.suite import gather, is_case_like
-from harness.records import CaseFile, FileResult, Outcome, Repeat, RunResult, Verdict
 from harness.report import report_files, reporters
 from harness.report.file_view import FileView, view
 from harness.report.report_files import STDOUT
 from harness.report.tally import exit_code, summary, tally
 from harness.running.runs import Interrupted, run_gathered
-from harness.text import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from harness import extras
 from harness.cli.commandline import Command, add_shared, port, whole
-from harness.errors import ExitCode, UsageError
+from harness.core import extras
+from harness.core.errors import ExitCode, UsageError
+from harness.core.processes import processors
+from harness.core.text import escape_controls, number_of
 from harness.grading.ledger.places import is_server
-from harness.processes import processors
 from harness.service import monitoring
 from harness.service.settings import Settings, own_names
 from harness.service.settings import data_folder as usual_folder
 from harness.service.storage import data_folder
-from harness.text import escape_controls, number_of
 
 _SERVE_PAGE = """\
 usage: gtp-harness serve [OPTION…]

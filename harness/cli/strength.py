@@ -9,14 +9,14 @@ from harness.assignments.sets import is_good, sets_of
 from harness.banks import banks
 from harness.cli import bank
 from harness.cli.commandline import Command, add_shared, number, whole
-from harness.errors import ExitCode, UsageError
+from harness.core.errors import ExitCode, UsageError
+from harness.core.options import STATUS_LAST
+from harness.core.text import at_most, count_rest, number_of, one_line
 from harness.judging.strength import MeasuredTest, Strength, measure
-from harness.options import STATUS_LAST
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import expand, gather
 from harness.report import report_files
 from harness.specifications import NAMES
-from harness.text import at_most, count_rest, number_of, one_line
 from oracle.mistakes.clauses import Clause
 
 MISTAKE, ENGINE, MUTANT = "mistake", "engine", "mutant"  # what tests are put to

@@ -16,19 +16,20 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from harness import find_assignment, platforms
+from harness import find_assignment
 from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker
 from harness.cli.commandline import Command, add_shared
 from harness.cli.console import paint_for
-from harness.errors import CaseError, ExitCode, HarnessError
-from harness.options import SANDBOXES, STATUS_LAST
+from harness.core import platforms
+from harness.core.errors import CaseError, ExitCode, HarnessError
+from harness.core.options import SANDBOXES, STATUS_LAST
+from harness.core.records import CaseFile
+from harness.core.text import escape_controls, number_of, one_line, plural, without_surrogates
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import gather
-from harness.records import CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import escape_controls, number_of, one_line, plural, without_surrogates
 from harness.verifying.expectation_judge import CaseFinding, FindingKind, Verified
 from harness.verifying.whole import verify
 from oracle import __version__

@@ -31,16 +31,16 @@ import distributed.scheduler
 import distributed.worker
 from distributed.core import Server
 
-from harness import file_system, network, processes
 from harness.assignments import needs
 from harness.cluster import connector, dask_messages, records, state
 from harness.cluster import tls as tls_files
 from harness.cluster.connector_link import LOST, SCHEDULER
 from harness.cluster.unit_executor import UnitExecutor
 from harness.cluster.worker_files import Cache, EnvironmentStore
+from harness.core import file_system, network, processes
+from harness.core.errors import ExitCode, HarnessError, SandboxError, UsageError
 from harness.environments import environment_cache, interpreters
 from harness.environments.interpreters import EnginePython, Interpreter
-from harness.errors import ExitCode, HarnessError, SandboxError, UsageError
 from harness.sandbox import levels, plan
 from harness.work import canonical_json
 from harness.work.machine import Machine, die_with_parent

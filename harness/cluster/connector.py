@@ -18,10 +18,10 @@ from urllib.parse import urlsplit
 
 from distributed import Client, Future
 
-from harness import network
 from harness.cluster import dask_messages, records, state, tls
 from harness.cluster.transfer import BytesServer
-from harness.errors import UsageError
+from harness.core import network
+from harness.core.errors import UsageError
 from harness.work import canonical_json
 
 _PATIENCE = 30.0  # seconds in which a scheduler must answer

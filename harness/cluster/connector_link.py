@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.cluster import records
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.work import canonical_json, crew
 
 LOST = 4  # exit status: no scheduler

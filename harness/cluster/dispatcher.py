@@ -19,14 +19,14 @@ from typing import NamedTuple
 from harness.assignments import needs
 from harness.cluster import records, results
 from harness.cluster.connector_link import LOST, ConnectorProcess, Link
+from harness.core.errors import ExitCode, NoClusterError, SandboxError, UsageError
+from harness.core.records import CaseFile
+from harness.core.text import escape_controls
 from harness.environments import environment_archive, environment_cache
 from harness.environments.interpreters import EnginePython, PackedEnvironment
-from harness.errors import ExitCode, NoClusterError, SandboxError, UsageError
 from harness.grading.attempts.orders import GradingContext, SetAside
 from harness.reading import casefile
-from harness.records import CaseFile
 from harness.running.jobs import Fault
-from harness.text import escape_controls
 from harness.work import canonical_json
 from harness.work import records as unit_records
 from harness.work.crew import Ends

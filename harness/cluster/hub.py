@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from harness.cluster import records, state
 from harness.cluster.connector_link import address, command, explain
-from harness.errors import UsageError
-from harness.text import escape_controls
+from harness.core.errors import UsageError
+from harness.core.text import escape_controls
 from harness.work import canonical_json
 
 _LONGEST = 1 << 30  # bytes of a line

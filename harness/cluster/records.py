@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from harness.core.errors import UsageError
 from harness.environments.interpreters import PackedEnvironment
-from harness.errors import UsageError
 from harness.work import canonical_json
 from oracle import __version__
 

@@ -7,8 +7,8 @@ from types import UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from harness.cluster.records import WorkerReport
-from harness.errors import HarnessError, UsageError
-from harness.records import CaseFile, FileResult
+from harness.core.errors import HarnessError, UsageError
+from harness.core.records import CaseFile, FileResult
 from harness.work import canonical_json, records
 from harness.work.records import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 

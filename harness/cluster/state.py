@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import file_system
 from harness.cluster import connector_link, records
-from harness.errors import ExitCode, NoClusterError, UsageError
-from harness.text import escape_controls
+from harness.core import file_system
+from harness.core.errors import ExitCode, NoClusterError, UsageError
+from harness.core.text import escape_controls
 from harness.work import canonical_json
 
 OWN = "gtp-harness"  # what our own figures are called among those of a worker

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from harness.errors import UsageError
-from harness.network import is_this_machine
+from harness.core.errors import UsageError
+from harness.core.network import is_this_machine
 
 if TYPE_CHECKING:
     from distributed import Security

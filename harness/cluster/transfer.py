@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from harness.cluster import tls
 from harness.cluster.records import ServedFile
-from harness.errors import HarnessError
+from harness.core.errors import HarnessError
 from harness.work.canonical_json import Sha256
 
 LARGEST = 1 << 30  # bytes of one file

@@ -18,8 +18,8 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from harness.cluster import state, worker_files
 from harness.cluster.records import DaskTask, Facts, WorkerReport
 from harness.cluster.transfer import ByteConnection, Source
+from harness.core.errors import HarnessError, UsageError
 from harness.environments.interpreters import EnginePython, PackedEnvironment
-from harness.errors import HarnessError, UsageError
 from harness.work import canonical_json, crew, records
 from harness.work.machine import Machine
 

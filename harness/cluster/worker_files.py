@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import file_system
 from harness.cluster.transfer import UNFINISHED, FetchError, Missing, Source
+from harness.core import file_system
+from harness.core.errors import UsageError
 from harness.environments import environment_archive, environment_cache
 from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
-from harness.errors import UsageError
 from harness.work import canonical_json
 from harness.work.canonical_json import Sha256
 from harness.work.records import WorkUnit

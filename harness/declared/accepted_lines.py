@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
+from harness.core.records import Reply
 from harness.declared import probes
 from harness.declared.declaration import NUMBERED, POINTS, Argument, DeclaredGame, Kind
 from harness.declared.game_state import width
 from harness.declared.probes import A_COLOR, A_VERTEX, ProtocolTrial, Shape, sides, size_of
-from harness.records import Reply
 from oracle.command_properties import STANDARD
 
 Words = tuple[str, ...]

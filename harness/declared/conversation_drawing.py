@@ -18,9 +18,9 @@ from random import Random
 from string import Formatter
 from typing import NamedTuple, TypeVar
 
+from harness.core.records import Reply
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import AllowedLines, ConversationState, Place, places, vertex_of
-from harness.records import Reply
 from harness.vocabulary.script import Script
 
 Answer = Callable[[str], Reply]

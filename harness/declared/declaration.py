@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import toml_schema
-from harness.errors import AssignmentError
-from harness.options import GTP, PROTOCOLS, SANDBOXES
+from harness.core import toml_schema
+from harness.core.errors import AssignmentError
+from harness.core.options import GTP, PROTOCOLS, SANDBOXES
+from harness.core.toml_schema import Field, KeyPlace
 from harness.specifications.record import Specification
-from harness.toml_schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
 from oracle.position import GTP_LETTERS
 

@@ -6,6 +6,7 @@ from itertools import product
 from random import Random
 from typing import Any, NoReturn
 
+from harness.core.records import Reply
 from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import (
     AllowedLines,
@@ -16,7 +17,6 @@ from harness.declared.game_state import (
     vertex_of,
     width,
 )
-from harness.records import Reply
 from harness.vocabulary.script import name_of
 from harness.vocabulary.transformations import COLORS, KINDS, SYMMETRY, Transformation, match_case
 from oracle.errors import GtpError

@@ -11,12 +11,12 @@ from itertools import chain, cycle, islice, product
 from random import Random
 from typing import NamedTuple
 
+from harness.core.records import Reply
 from harness.declared import accepted_lines, probes
 from harness.declared.accepted_lines import AcceptedLines, Said, ShownCommand
 from harness.declared.declaration import ALTERNATE, ANY, POINTS, Argument, DeclaredGame, Kind
 from harness.declared.game_state import after, places, vertex_of, width
 from harness.declared.probes import A_COLOR, A_VERTEX, ProtocolTrial
-from harness.records import Reply
 
 _CHOOSES = re.compile(r"(?i)genmove|solve|think|best_?move|choose")
 _LEAVES_OUT = re.compile(

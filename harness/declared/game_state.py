@@ -12,6 +12,7 @@ from operator import attrgetter
 from string import Formatter
 from typing import NamedTuple
 
+from harness.core.records import Reply
 from harness.declared.declaration import (
     ANY,
     POINTS,
@@ -22,7 +23,6 @@ from harness.declared.declaration import (
     Drawn,
     Kind,
 )
-from harness.records import Reply
 
 Place = tuple[int, int]  # column and row, from 0
 _REMEMBERED = 20_000  # lines

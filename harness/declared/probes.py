@@ -5,13 +5,13 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from harness.core.errors import EngineError
+from harness.core.options import GTP, PROTOCOLS
+from harness.core.records import FailureKind, Reply
 from harness.declared.declaration import Argument, DeclaredGame, Drawn
 from harness.declared.game_state import vertex_of
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
-from harness.errors import EngineError
-from harness.options import GTP, PROTOCOLS
 from harness.reading.answer_files import escape_text, is_known
-from harness.records import FailureKind, Reply
 from oracle.command_properties import STANDARD
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")

@@ -11,13 +11,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.core.errors import EngineError
+from harness.core.options import GTP, BoxLimits, Limits, Options
+from harness.core.records import CaseFile, Failure, Reply
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import Ahead, find_protocol
 from harness.engine.translation import sessions_of
-from harness.errors import EngineError
-from harness.options import GTP, BoxLimits, Limits, Options
-from harness.records import CaseFile, Failure, Reply
 from harness.running.runs import sandbox_for
 from harness.vocabulary.script import line_of, name_of
 from oracle.command_properties import SIZE, PropertyTable
@@ -47,10 +47,10 @@ class ProgramStart(NamedTuple):
     words: tuple[str, ...]
     folder: Path
     command_properties: PropertyTable  # what its commands do
-    sandbox: str = "auto"  # one of harness.options.SANDBOXES
+    sandbox: str = "auto"  # one of harness.core.options.SANDBOXES
     timeout: float = 60.0  # seconds for a reply
     fresh: bool = False  # a new process for each conversation
-    protocol: str = GTP  # one of harness.options.PROTOCOLS
+    protocol: str = GTP  # one of harness.core.options.PROTOCOLS
     refuses: Callable[[Reply], bool] = attrgetter("is_refusal")  # whether a reply refuses
     translate: str = ""  # the path of a table of its words; "" if it has ours
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from harness.core.options import GTP
+from harness.core.records import Reply
+from harness.core.text import one_line
 from harness.declared import declaration
 from harness.declared.accepted_lines import ShownCommand
 from harness.declared.declaration import NUMBERED, STANDARD, Argument, Drawn, Form, Kind
 from harness.declared.evidence import Evidence
 from harness.declared.probes import is_about_engine
-from harness.options import GTP
 from harness.reading.answer_files import escape_text
-from harness.records import Reply
-from harness.text import one_line
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ZEROS = re.compile(r"0[0-9]+")  # a number would lose them

@@ -14,13 +14,13 @@ from itertools import pairwise, repeat, takewhile
 from pathlib import Path
 from weakref import WeakSet
 
-from harness import file_system
+from harness.core import file_system
+from harness.core.errors import EngineError, HarnessError, ReferenceFailedError
+from harness.core.records import Reply
+from harness.core.text import one_line
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.declared.program_process import ProgramProcess, ProgramStart, at_once, conversation
-from harness.errors import EngineError, HarnessError, ReferenceFailedError
-from harness.records import Reply
-from harness.text import one_line
 
 _SHOWN = 80  # characters of a command in a message
 _CASES = (".gtp", ".tst")  # endings of files that no program reads

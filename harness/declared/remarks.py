@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from harness.core.options import GTP
+from harness.core.text import number_of, one_line, some
 from harness.declared.declaration import ANY, STANDARD, Declaration, DeclaredCommand, Form, Kind
 from harness.declared.engine import unfit
 from harness.declared.probes import tells_end
 from harness.declared.specifying import form_of
 from harness.declared.trial import CommandTally, Observations, ReplyPair
-from harness.options import GTP
-from harness.text import number_of, one_line, some
 from harness.vocabulary.transformations import COLORS, SYMMETRY
 
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}

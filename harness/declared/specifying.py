@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+from harness.core.records import Reply
 from harness.declared import engine
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import (
@@ -26,7 +27,6 @@ from harness.declared.engine import ReferenceEngine
 from harness.declared.game_state import ConversationState, refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
-from harness.records import Reply
 from harness.specifications import specification
 from harness.specifications.record import InProcess, Specification, Truth, reply_of
 from harness.vocabulary import BoardKind, answers

@@ -16,6 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from harness.core.errors import EngineError
+from harness.core.records import Reply
 from harness.declared import probes
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Kind
@@ -23,9 +25,7 @@ from harness.declared.engine import accepts
 from harness.declared.game_state import ConversationState
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
 from harness.declared.reference import ReferenceProgram, find_unlisted_files
-from harness.errors import EngineError
 from harness.judging.in_process import same
-from harness.records import Reply
 from harness.specifications.record import Specification
 
 AskProgram = Callable[[tuple[str, ...]], tuple[Reply, ...]]  # fewer replies where it breaks

@@ -9,9 +9,9 @@ from contextlib import suppress
 from glob import glob
 from time import monotonic
 
-from harness.errors import StarvedError
-from harness.processes import processors
-from harness.typed import NamedTuple
+from harness.core.errors import StarvedError
+from harness.core.processes import processors
+from harness.core.typed import NamedTuple
 
 _APART = 1.2  # of engines on cores of their own: they share caches, memory and the clock's speed
 _WINDOW = 1.0  # seconds between two looks at the machine

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
+from harness.core.errors import EngineError, EngineIdleError, StarvedError
+from harness.core.options import Limit, Limits
+from harness.core.records import Failure, FailureKind, Reply, Waiting
+from harness.core.text import decode, encode
 from harness.engine.engine_clock import LOOK, NEVER
 from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
 from harness.engine.replies import GTP, Protocol
-from harness.errors import EngineError, EngineIdleError, StarvedError
-from harness.options import Limit, Limits
-from harness.records import Failure, FailureKind, Reply, Waiting
-from harness.text import decode, encode
 
 WINDOW = 4096
 # Seconds in which a reply that nothing had asked for may still come before a test.

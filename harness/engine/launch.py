@@ -18,11 +18,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from harness import processes, signals
-from harness.errors import EngineError, UsageError
-from harness.file_system import join_path
-from harness.records import Failure, FailureKind
-from harness.typed import Protocol
+from harness.core import processes, signals
+from harness.core.errors import EngineError, UsageError
+from harness.core.file_system import join_path
+from harness.core.records import Failure, FailureKind
+from harness.core.typed import Protocol
 
 TYPE_CHECKING = False
 

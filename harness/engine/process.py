@@ -20,14 +20,14 @@ from pexpect.exceptions import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 from pexpect.spawnbase import SpawnBase
 
+from harness.core.errors import EngineError, StarvedError
+from harness.core.options import Limit, Limits
+from harness.core.processes import move_beside
+from harness.core.records import Failure, FailureKind
+from harness.core.typed import NamedTuple
 from harness.engine.engine_clock import NEVER, EngineClock, are_asleep
 from harness.engine.launch import Launcher, StartedEngine, describe_end
 from harness.engine.replies import GTP, BothEnds, Protocol
-from harness.errors import EngineError, StarvedError
-from harness.options import Limit, Limits
-from harness.processes import move_beside
-from harness.records import Failure, FailureKind
-from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ class ProcessEnd(NamedTuple):
 class EngineProcess:
     """A started engine: bytes in, bytes out, and its end; ``output`` has what it writes.
 
-    The message of its :class:`~harness.errors.EngineError` follows the words "The engine".
+    The message of its :class:`~harness.core.errors.EngineError` follows the words "The engine".
     """
 
     def __init__(  # noqa: PLR0913 - how it is started, each by the caller's own choice

@@ -4,13 +4,13 @@ import re
 from collections import deque
 from collections.abc import Sequence
 
+from harness.core.errors import UsageError
+from harness.core.options import PROTOCOLS
+from harness.core.records import Reply
+from harness.core.text import decode
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.replies import CR, GTP, Finder, Protocol, Splitter
-from harness.errors import UsageError
-from harness.options import PROTOCOLS
 from harness.reading.answer_files import EXPECTED, is_known, is_success, with_status
-from harness.records import Reply
-from harness.text import decode
 
 # A status line with the line end after it, and the empty lines that follow.
 _END = re.compile(rb"(?:\A|(?<=[\r\n]))=(?!=)[^\r\n]*[\r\n](?:[ \t]*[\r\n])*")
@@ -103,7 +103,7 @@ _PROTOCOLS = {one.name: one for one in (GTP, STATUS_LAST)}
 
 
 def find_protocol(name: str) -> Protocol:
-    """Return the protocol of a name in :data:`harness.options.PROTOCOLS`.
+    """Return the protocol of a name in :data:`harness.core.options.PROTOCOLS`.
 
     Raises:
         UsageError: there is none.

@@ -14,9 +14,9 @@ import re
 from collections.abc import Callable
 from sys import intern
 
-from harness.options import PROTOCOLS
-from harness.records import Reply
-from harness.text import BLANKS, decode
+from harness.core.options import PROTOCOLS
+from harness.core.records import Reply
+from harness.core.text import BLANKS, decode
 
 Finder = Callable[[bytes, int], int]
 CR = ord("\r")  # a number is looked for in bytes ten times as fast as bytes are

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from io import FileIO
 
-from harness import signals
-from harness.processes import descendants
-from harness.typed import NamedTuple
+from harness.core import signals
+from harness.core.processes import descendants
+from harness.core.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import toml_schema
+from harness.core import toml_schema
+from harness.core.errors import AssignmentError
+from harness.core.records import DONE, Reply
+from harness.core.text import decode, encode
+from harness.core.toml_schema import Field, KeyPlace
 from harness.engine.engine_session import EngineSession
-from harness.errors import AssignmentError
-from harness.records import DONE, Reply
-from harness.text import decode, encode
-from harness.toml_schema import Field, KeyPlace
 
 SAME, EXCHANGED = "same", "exchanged"
 _WORD = r"\w+(?:-\w+)*"

@@ -24,9 +24,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO
 
-from harness import file_system
+from harness.core import file_system
+from harness.core.errors import HarnessError, UsageError
 from harness.environments import interpreters
-from harness.errors import HarnessError, UsageError
 
 # Compressing more takes three times as long, and makes the archive a tenth smaller.
 _LEVEL = 1

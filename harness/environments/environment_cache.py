@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import file_system
+from harness.core import file_system
+from harness.core.errors import UsageError
 from harness.environments import environment_archive, interpreters
 from harness.environments.environment_archive import UnsendableError
 from harness.environments.interpreters import DeclaredEnvironment, Interpreter, PackedEnvironment
-from harness.errors import UsageError
 
 _RECORD = "environment.json"
 _UNFINISHED = ".building-"

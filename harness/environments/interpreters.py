@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import UsageError
-from harness.text import count_rest, plural
+from harness.core.errors import UsageError
+from harness.core.text import count_rest, plural
 
 _TOOLS = ("pip", "setuptools", "wheel", "pkg_resources")  # of an environment, not of the course
 _SHOWN = 3  # packages that are named

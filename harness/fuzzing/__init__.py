@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import extras
+from harness.core import extras
 
 # --- Hypothesis, which draws: whether it is there, and where it may write ------------------------
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from harness.core.records import Reply
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Kind
 from harness.declared.engine import ReferenceEngine, accepts
@@ -21,7 +22,6 @@ from harness.fuzzing import judges
 from harness.fuzzing.drawing import GuessingDrawer
 from harness.fuzzing.judges import Drawing, ExpectedCommand, HeardScript, ScriptSearch, WrongReply
 from harness.judging.in_process import expression, is_exact, same
-from harness.records import Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification
 from harness.vocabulary.answers import literally

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky, NoSuchExample
 
+from harness.core.records import Reply
 from harness.declared.conversation_drawing import Drawer, KnownBeginning
 from harness.declared.declaration import Kind
 from harness.judging.in_process import is_underspecified
-from harness.records import Reply
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, lay_files, name_of, write_script
 from harness.vocabulary.stones import flat

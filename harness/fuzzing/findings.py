@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
+from harness.core.options import GTP, STATUS_LAST
+from harness.core.records import Failure, FailureKind, Reply
+from harness.core.text import one_line
 from harness.fuzzing.fuzzed_engine import FuzzedProgram
 from harness.fuzzing.judges import Drawing, ExpectedCommand, ReplyJudge, WrongReply, differences
 from harness.judging import in_process
@@ -15,13 +18,10 @@ from harness.judging.diagnosis import TOO_MANY
 from harness.judging.in_process import same
 from harness.judging.mutant_replay import RecordedConversation, does_alike
 from harness.judging.strength import KnownWrong
-from harness.options import GTP, STATUS_LAST
 from harness.reading import casefile, conversion, suite
 from harness.reading.answer_files import COUNTS, ILLEGAL, REASONS
-from harness.records import Failure, FailureKind, Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification, reply_of
-from harness.text import one_line
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
 from oracle.mistakes import Hang, Mistake
 

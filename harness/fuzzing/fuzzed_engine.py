@@ -6,6 +6,9 @@ from contextlib import closing
 from itertools import cycle
 from pathlib import Path
 
+from harness.core.errors import EngineError
+from harness.core.options import Limits, Options
+from harness.core.records import CaseFile, Reply
 from harness.declared.program_process import ConversationsUnderWay
 from harness.engine.engine_clock import NEVER
 from harness.engine.engine_session import EngineSession, groups
@@ -13,9 +16,6 @@ from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP
 from harness.engine.replies import Protocol as Spoken
-from harness.errors import EngineError
-from harness.options import Limits, Options
-from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
 from harness.vocabulary.script import Script, Trace, lay_files, line_of
 from oracle.command_properties import STANDARD, PropertyTable

@@ -12,15 +12,15 @@ import hypothesis
 from hypothesis import Phase
 from hypothesis import strategies as st
 
+from harness.core.processes import processor_seconds
+from harness.core.records import FailureKind
+from harness.core.text import number_of
 from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.findings import Causes, FuzzFinding, MistakeNamer
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
 from harness.fuzzing.judges import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, SlowCommand
 from harness.judging.in_process import is_judged
-from harness.processes import processor_seconds
-from harness.records import FailureKind
-from harness.text import number_of
 from harness.vocabulary.script import BoardFile, Script, Trace, name_of, write_script
 from oracle.position import GTP_LETTERS, Point, parse_vertex, vertex
 

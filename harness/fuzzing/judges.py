@@ -11,10 +11,10 @@ from typing import NamedTuple, Protocol
 
 import hypothesis
 
+from harness.core.records import FailureKind, Reply
 from harness.fuzzing.drawing import DRAW, find, legal, scripts
 from harness.judging.board_replay import explanation
 from harness.judging.in_process import expression, is_exact, is_underspecified, same
-from harness.records import FailureKind, Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.script import Script, Trace, lay_files, name_of

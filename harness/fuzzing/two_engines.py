@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from harness.core.errors import UsageError
+from harness.core.records import Reply
 from harness.declared import declaration as declared
 from harness.declared.declaration import STANDARD, DeclaredCommand, Drawn, Form, Kind
 from harness.declared.game_state import refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.specifying import specify
-from harness.errors import UsageError
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, try_commands
-from harness.records import Reply
 from harness.specifications.record import Specification
 from harness.vocabulary.answers import SCORE
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
+from harness.core.records import CaseFile, Reply, Step
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.engine import ReferenceEngine
@@ -16,7 +17,6 @@ from harness.declared.specifying import match_anywhere
 from harness.generating.record_reading import DAMAGED, Choices, RecordPiece, read_games
 from harness.generating.record_replay import is_private
 from harness.judging import in_process
-from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
 from harness.vocabulary.answers import literally
 from oracle.position import grid

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.generating.record_replay import Unusable, is_private, moment, replay
 from harness.running.jobs import Fault, Note, run_all
 from harness.vocabulary.scenes import FeatureKind, Find, PlayedGame

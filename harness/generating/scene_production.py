@@ -13,8 +13,8 @@ from itertools import count, islice, zip_longest
 from operator import or_
 from pathlib import Path
 
-from harness import file_system
 from harness.banks.banks import EngineBench
+from harness.core import file_system
 from harness.generating import scene_text
 from harness.generating.record_reading import Harvest, Pool
 from harness.generating.record_replay import turn

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from harness.banks.banks import EngineBench
+from harness.core.records import CaseFile
+from harness.core.text import number_of
 from harness.generating.record_reading import Choices, Harvest
 from harness.judging.strength import KnownWrong
-from harness.records import CaseFile
 from harness.specifications.record import Specification
-from harness.text import number_of
 from harness.vocabulary.scenes import FeatureKind, Scene, SceneMoment
 from oracle.command_properties import SIZE, PropertyTable
 from oracle.mistakes import Mistake

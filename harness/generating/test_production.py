@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.banks.banks import EngineBench
+from harness.core.text import number_of
 from harness.declared.declaration import Declaration
 from harness.generating.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices
 from harness.generating.scene_text import comment, describe_shares
 from harness.judging.strength import KnownWrong
-from harness.text import number_of
 
 _LENGTHS = (2, 4, 8, 16, 32)  # of conversations, in turn: short ones are read
 _LONGER = (16, 32, 64)  # where engines get away: games that are played to the end

@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import extras
 from harness.assignments import workspace
 from harness.assignments.assignment import FILE
+from harness.core import extras
 from harness.grading import LEDGER, ORIGINALS, records
 from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
@@ -131,8 +131,8 @@ def run(  # noqa: PLR0913, PLR0917 - collaborators are injected by the CLI and t
         ClassWideError: the first submissions all fail alike, and it is not to continue then.
         SandboxError: there is no such sandbox here, or it does not hold.
     """
+    from harness.core.signals import ending_on_signals
     from harness.grading.attempts.attempt_runner import Runner
-    from harness.signals import ending_on_signals
 
     with ending_on_signals():
         context = grading_context(options, plan)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.records import Build, Diagnosis, FileResult
-from harness.text import natural_order
+from harness.core.records import Build, Diagnosis, FileResult
+from harness.core.text import natural_order
 
 # The kinds of case files.
 PUBLIC, PRIVATE, IMAGE = "public", "private", "image"

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from harness.archives import archive
-from harness.errors import ArchiveError, ReadingFailedError, UsageError
+from harness.core.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.ledger.places import Store
 from harness.grading.records import Submission, Twins
 

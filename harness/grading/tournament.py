@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from harness.assignments import workspace
 from harness.assignments.assignment import Assignment, specification_of
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.options import Options
 from harness.grading.attempts.orders import GradingContext, unit_runner_of
 from harness.grading.records import Submission, decimal
 from harness.match import pages
@@ -27,7 +28,6 @@ from harness.match.records import Match, Player, Rules
 from harness.match.referee import check
 from harness.match.standings import Standings
 from harness.match.tournament import SWISS, Journal, MatchResult, Schedule, Tournament
-from harness.options import Options
 from harness.report import report_files
 from harness.work.records import WorkUnit
 

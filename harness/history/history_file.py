@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from harness.core.errors import HarnessError, ReportError, UsageError
+from harness.core.records import FileResult, RunResult
+from harness.core.text import one_line, without_surrogates
 from harness.engine.launch import as_typed, find_program, split_program
-from harness.errors import HarnessError, ReportError, UsageError
 from harness.history.records import FORMAT, FileKept, RunKept, RunState, TestIdentity, TestInFile
-from harness.records import FileResult, RunResult
 from harness.report.json import digests
-from harness.text import one_line, without_surrogates
 from oracle import __version__
 
 APPLICATION = 0x47545048  # "GTPH"

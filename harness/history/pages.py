@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from harness.core.records import Verdict
+from harness.core.text import one_line
 from harness.history import plots, text
 from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, tally
 from harness.history.trends import FileCourse, Streak, TestCourse, choose_shown_runs, file_courses
-from harness.records import Verdict
 from harness.report import report_files
 from harness.report.html.page_names import MATRIX, link, page_names, part_name, style
 from harness.report.html.parts import NOTHING, PageFrame, dot, page, part_links
 from harness.report.html.templates import drawing, render
-from harness.text import one_line
 
 _RUNS = 100  # the last ones that are listed
 _CAUSES, _TESTS = 30, 100  # listed of what broke, for each cause
@@ -43,7 +43,7 @@ Crumbs = Sequence[tuple[str, str]]  # names and addresses
 def write(folder: str, trends: Trends, home: Crumbs = ()) -> None:
     """Write all pages into a folder, which is there. ``home``: the way to the first one.
 
-    Raises :class:`~harness.errors.ReportError` when one cannot be written.
+    Raises :class:`~harness.core.errors.ReportError` when one cannot be written.
     """
     runs, courses = choose_shown_runs(trends), file_courses(trends)
     names, addresses = page_names([file.path for file in courses]), Addresses()

@@ -35,7 +35,7 @@ class TestInFile(NamedTuple):
     test: TestIdentity
     line: int
     text: str  # digest of all commands up to the test, and of its expectation
-    verdict: str  # a value of harness.records.Verdict
+    verdict: str  # a value of harness.core.records.Verdict
     flaky: bool  # --rerun gave other verdicts
     seconds: float | None  # of its reply; None: not run
 

@@ -14,9 +14,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from harness.core.text import at_most, number_of, one_line
 from harness.history import records
 from harness.report.paint import Paint
-from harness.text import at_most, number_of, one_line
 
 _RUNS, _MOST, _SEEN = 10, 20, 40  # the most that are listed
 _COMMAND = 80  # characters

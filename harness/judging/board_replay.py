@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from harness.errors import UndecidedError
+from harness.core.errors import UndecidedError
+from harness.core.records import FileResult, Reply, Step, Verdict
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
-from harness.records import FileResult, Reply, Step, Verdict
 from harness.specifications.record import Specification
 from harness.vocabulary import GO, GOMOKU, BoardKind
 from oracle.command_properties import SIZE, STONES, PropertyTable

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
+from harness.core.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
 from harness.judging.in_process import folder_of, specifications_of
 from harness.judging.mutant_replay import Memory, RecordedConversation, Replayer
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
-from harness.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
 from harness.specifications.record import Specification
 from oracle.mistakes import MISTAKES, Mistake, can_meet
 from oracle.position import each_bit

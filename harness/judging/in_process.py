@@ -6,9 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from harness.core.records import CaseFile, Reply, Step, Verdict
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect
-from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications import NAMES, specification
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.answers import EXACT, MOVE, SETTING, UNDEFINED, AnswerForm, is_a_move

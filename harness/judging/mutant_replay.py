@@ -16,8 +16,8 @@ from itertools import zip_longest
 from random import Random
 from typing import Any, NamedTuple
 
+from harness.core.records import CaseFile, Failure, FailureKind, Reply, Step
 from harness.judging import in_process
-from harness.records import CaseFile, Failure, FailureKind, Reply, Step
 from harness.specifications.record import reply_of
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine, is_number, split

@@ -6,11 +6,11 @@ from functools import reduce
 from operator import attrgetter, or_
 from typing import NamedTuple, Protocol
 
+from harness.core.records import CaseFile, Step
 from harness.judging import in_process
 from harness.judging.mutant_replay import answers_of_mutants
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
-from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.mistakes import Mistake
 from oracle.mistakes.clauses import Clause, find_untested

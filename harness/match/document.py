@@ -18,11 +18,11 @@ import json
 import math
 from typing import Any
 
+from harness.core.text import encode_without_surrogates
 from harness.match.ratings import Rating
 from harness.match.records import Game, moves_as_text
 from harness.match.standings import Standings
 from harness.report import report_files
-from harness.text import encode_without_surrogates
 from oracle.position import BLACK, WHITE
 
 SCHEMA, VERSION = "gtp-harness/match", 1

@@ -5,22 +5,22 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
+from harness.core.errors import EngineError, HarnessError, UsageError
+from harness.core.file_system import join_path
+from harness.core.processes import processors
+from harness.core.records import CaseFile, FailureKind, Reply
+from harness.core.text import encode, one_line
 from harness.declared.program_process import ProgramProcess
 from harness.engine.engine_session import EngineSession
 from harness.engine.launch import Launcher, with_seed
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import find_protocol
-from harness.errors import EngineError, HarnessError, UsageError
-from harness.file_system import join_path
 from harness.match import records as reasons
 from harness.match.records import Game, Match, Opening, Plan, Player, TimeControl
 from harness.match.referee import REFEREES, DeclaredReferee, Referee, after_opening, draw_opening
-from harness.processes import processors
-from harness.records import CaseFile, FailureKind, Reply
 from harness.running.runs import sandbox_for
 from harness.specifications import EVERYONES
 from harness.specifications.record import Specification
-from harness.text import encode, one_line
 from oracle.errors import IllegalMove
 from oracle.position import BLACK, EMPTY, NAMES, WHITE, opponent
 

@@ -1,10 +1,10 @@
 """The games of a match as records: SGF, or GTP commands where SGF does not know the game."""
 
+from harness.core.text import encode_visible, one_line
 from harness.match.records import GO, Game, Match, moves_as_text
 from harness.match.referee import REFEREES, start_of
 from harness.match.standings import Standings
 from harness.report import report_files
-from harness.text import encode_visible, one_line
 from oracle.komi import parse_komi
 from oracle.position import NAMES, Move, Position, parse_vertex
 from oracle.sgf import write_sgf

@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from markupsafe import Markup
 
+from harness.core.text import one_line
 from harness.match.game_records import base_name, course, explanation, is_drawn, record
 from harness.match.records import GO, Game, Match
 from harness.match.standings import Standings, counts, sprt_lines, unplayed
@@ -15,7 +16,6 @@ from harness.report.html.board_drawing import figure
 from harness.report.html.page_names import MATRIX
 from harness.report.html.parts import PageFrame, anchor, page
 from harness.report.html.templates import render
-from harness.text import one_line
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
 from oracle.games.go import GoGame

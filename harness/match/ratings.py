@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.typed import NamedTuple
+from harness.core.typed import NamedTuple
 
 ELO = 400 / math.log(10)  # Elo for a natural logarithm of odds
 WIDTH = 1.959964  # standard errors to either side, for 95 %

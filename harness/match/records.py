@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.options import GTP, Options
-from harness.text import one_line
-from harness.typed import NamedTuple
+from harness.core.options import GTP, Options
+from harness.core.text import one_line
+from harness.core.typed import NamedTuple
 from oracle.position import BLACK, EMPTY, WHITE
 
 GO, GOMOKU = "go", "gomoku"

@@ -7,16 +7,16 @@ from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
+from harness.core.errors import EngineError, ReferenceFailedError, UsageError
+from harness.core.records import Reply
+from harness.core.text import escape_controls
+from harness.core.typed import NamedTuple
 from harness.declared import declaration
 from harness.declared.declaration import Declaration, DeclaredCommand
 from harness.declared.game_state import places, refuses, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
-from harness.errors import EngineError, ReferenceFailedError, UsageError
 from harness.match import records
 from harness.match.records import GO, GOMOKU, Opening, Rules
-from harness.records import Reply
-from harness.text import escape_controls
-from harness.typed import NamedTuple
 from oracle.boards import SnapshotChoice
 from oracle.errors import IllegalMove, SgfError, VertexError
 from oracle.games.go import GoGame

@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from harness.core.text import at_most, number_of, one_line
+from harness.core.typed import NamedTuple
 from harness.match.ratings import REJECTED, Rating, Ratings, SprtCourse
 from harness.match.records import BOTH, Game, Match, Player
 from harness.match.tournament import MatchResult
-from harness.text import at_most, number_of, one_line
-from harness.typed import NamedTuple
 from oracle.position import BLACK, WHITE, opponent
 
 _NAME = 24  # columns

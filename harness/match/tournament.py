@@ -9,13 +9,13 @@ from contextlib import closing
 from itertools import combinations
 from typing import Any
 
-from harness.errors import BusyError, UsageError
+from harness.core.errors import BusyError, UsageError
+from harness.core.processes import processors
+from harness.core.typed import NamedTuple
 from harness.match.game import Arbiter
 from harness.match.ratings import Sprt, SprtCourse
 from harness.match.records import Game, Match, Plan, game_from_json
-from harness.processes import processors
 from harness.running.jobs import Fault, run_all
-from harness.typed import NamedTuple
 from oracle.position import BLACK, WHITE
 
 # --- Who plays whom: pairs of games with one opening, in rounds. Pure ----------------------------

@@ -19,18 +19,18 @@ import pytest
 
 from harness import read_case_file
 from harness.cli.engine_options import visible_paths
+from harness.core.errors import CaseError, SandboxError, UsageError
+from harness.core.options import GTP, Options, limits_of
+from harness.core.records import CaseFile, Outcome, Verdict
+from harness.core.text import escape_controls, one_line
 from harness.engine.launch import split_program
-from harness.errors import CaseError, SandboxError, UsageError
-from harness.options import GTP, Options, limits_of
 from harness.reading.expectation import in_a_sentence
 from harness.reading.suite import is_case_in_folder, narrow
-from harness.records import CaseFile, Outcome, Verdict
 from harness.report.file_view import FileView, view
 from harness.report.junit import mismatch
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
 from harness.running.runs import not_judged, run_cases
-from harness.text import escape_controls, one_line
 
 
 class UnexpectedReply(Exception):  # noqa: N818 - no error: an answer

@@ -5,11 +5,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from harness.errors import CaseError, PatternError
+from harness.core.errors import CaseError, PatternError
+from harness.core.records import DONE, Pattern, Reply, Step, Verdict
+from harness.core.text import BLANKS
 from harness.reading.dialect import Dialect
 from harness.reading.pattern import bind_to_deadline
-from harness.records import DONE, Pattern, Reply, Step, Verdict
-from harness.text import BLANKS
 
 COUNTS = "?"  # before a command in a case file: its answer is judged
 REFUSED = "= -1"

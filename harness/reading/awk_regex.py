@@ -8,7 +8,7 @@ Source: POSIX.1-2017, XBD 9.4 and the awk utility; gawk 5.2, compared with on ra
 
 import re
 
-from harness.errors import PatternError
+from harness.core.errors import PatternError
 from harness.reading import regex_reader
 
 _CLASSES = {name.lower(): one for name, one in regex_reader.POSIX.items() if name != "ASCII"}

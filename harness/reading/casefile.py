@@ -1,4 +1,4 @@
-"""Case files: commands with expectations, read into a :class:`~harness.records.CaseFile`.
+"""Case files: commands with expectations, read into a :class:`~harness.core.records.CaseFile`.
 
 The grammar is in ``cases/README.md``: that of files for GTP is read here, that of answers with
 status lines in :mod:`harness.reading.answer_files`. :func:`parse` touches no files: bytes in,
@@ -13,11 +13,11 @@ import stat
 from collections.abc import Collection, Sequence
 from sys import intern
 
-from harness.errors import CaseError, PatternError
+from harness.core.errors import CaseError, PatternError
+from harness.core.records import ANSWERS_FILE, GTP_FILE, CaseFile, Step
+from harness.core.text import BLANKS, decode
+from harness.core.typed import NamedTuple
 from harness.reading.dialect import GOGUI, Dialect, find_dialect
-from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Step
-from harness.text import BLANKS, decode
-from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 

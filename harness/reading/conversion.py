@@ -8,11 +8,11 @@ Answers have no numbers: on the way back, tests are numbered in tens.
 import re
 from collections.abc import Iterator
 
-from harness.errors import CaseError, PatternError
+from harness.core.errors import CaseError, PatternError
+from harness.core.records import ANSWERS_FILE, DONE, CaseFile, Pattern, Step
+from harness.core.text import BLANKS
 from harness.reading import answer_files, java_regex
 from harness.reading.pattern import matcher, plain_texts
-from harness.records import ANSWERS_FILE, DONE, CaseFile, Pattern, Step
-from harness.text import BLANKS
 
 _ANY = f"{answer_files.EXPRESSION}.*"
 _ILLEGAL = answer_files.ILLEGAL.removeprefix("= ")

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from harness.errors import PatternError, UndecidedError, UsageError
+from harness.core.errors import PatternError, UndecidedError, UsageError
+from harness.core.records import Outcome, Pattern, Reply, Step, Verdict
+from harness.core.text import BLANKS
 from harness.reading import pattern
-from harness.records import Outcome, Pattern, Reply, Step, Verdict
-from harness.text import BLANKS
 
 
 class Dialect:

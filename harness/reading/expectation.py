@@ -14,10 +14,10 @@ from re import _constants as ops  # type: ignore[attr-defined, unused-ignore]
 from re import _parser  # type: ignore[attr-defined, unused-ignore]
 from typing import Any
 
-from harness.errors import PatternError, UndecidedError
+from harness.core.errors import PatternError, UndecidedError
+from harness.core.records import Pattern
+from harness.core.typed import NamedTuple
 from harness.reading.pattern import matcher, plain_texts
-from harness.records import Pattern
-from harness.typed import NamedTuple
 
 _MOST = 64  # texts that are looked at
 _LISTED = 6  # right answers that are all shown

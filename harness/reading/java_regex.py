@@ -14,9 +14,9 @@ expressions (``tests/harness/test_java_regex.py``).
 import re
 from collections.abc import Callable
 
+from harness.core.typed import NamedTuple
 from harness.reading import regex_reader
 from harness.reading.regex_reader import Ranges, RegexReader
-from harness.typed import NamedTuple
 
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
 _CLASSES = {

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, takewhile
 from posixpath import normpath
 
-from harness.text import one_line
-from harness.typed import NamedTuple
+from harness.core.text import one_line
+from harness.core.typed import NamedTuple
 
 _ERROR = 160  # characters of an error
 _CODE = 60  # characters of a line of a program

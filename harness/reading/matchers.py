@@ -14,8 +14,8 @@ from re import _parser  # type: ignore[attr-defined, unused-ignore]
 from signal import SIGVTALRM
 from typing import Any
 
-from harness.errors import HarnessError, UndecidedError
-from harness.typed import NamedTuple
+from harness.core.errors import HarnessError, UndecidedError
+from harness.core.typed import NamedTuple
 
 Nodes = Iterable[tuple[Any, Any]]
 

@@ -16,9 +16,9 @@ import re
 from collections.abc import Callable
 from functools import cache, partial
 
-from harness.errors import PatternError
-from harness.records import Pattern
-from harness.text import BLANKS
+from harness.core.errors import PatternError
+from harness.core.records import Pattern
+from harness.core.text import BLANKS
 
 TYPE_CHECKING = False
 
@@ -33,7 +33,7 @@ LIMIT = 2.0  # seconds; what is in order takes microseconds
 def within(seconds: float, pattern: re.Pattern[str], method: How) -> Callable[[str], bool]:
     """Return a test of whether an expression matches a text, as a method of ``pattern`` says.
 
-    The test raises :class:`~harness.errors.UndecidedError` when it took longer than
+    The test raises :class:`~harness.core.errors.UndecidedError` when it took longer than
     ``seconds`` of computing.
     """
     from harness.reading import matchers
@@ -141,7 +141,7 @@ def matcher(expression: str) -> Test:
     Most patterns are a text or a choice of texts, and do not need one: compiling one
     costs a hundred times as much as running it.
 
-    The test raises :class:`~harness.errors.UndecidedError` when it takes too long.
+    The test raises :class:`~harness.core.errors.UndecidedError` when it takes too long.
 
     Raises:
         PatternError: it is not a regular expression.
@@ -172,7 +172,7 @@ def matcher(expression: str) -> Test:
 def searcher(expression: str) -> Test:
     """Return a test of whether awk finds ``^expression$`` in a line.
 
-    The test raises :class:`~harness.errors.UndecidedError` when it takes too long.
+    The test raises :class:`~harness.core.errors.UndecidedError` when it takes too long.
 
     Raises:
         PatternError: it is not a regular expression.

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from harness.errors import PatternError
+from harness.core.errors import PatternError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from harness.errors import CaseError, HarnessError, UsageError
-from harness.file_system import join_path
-from harness.options import GTP
+from harness.core.errors import CaseError, HarnessError, UsageError
+from harness.core.file_system import join_path
+from harness.core.options import GTP
+from harness.core.records import ANSWERS_FILE, CaseFile
+from harness.core.text import BLANKS
+from harness.core.typed import NamedTuple
 from harness.reading import casefile
 from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
 from harness.reading.dialect import GOGUI, Dialect
-from harness.records import ANSWERS_FILE, CaseFile
-from harness.text import BLANKS
-from harness.typed import NamedTuple
 
 SUFFIXES = (".gtp", ".tst")
 _NO_CASES = "readme"  # what the name of a text begins with that explains case files
@@ -74,7 +74,7 @@ def expand(
     * ``@FILE`` is a suite: a name in each line, which may be another ``@FILE``; empty lines and
       those that begin with ``#`` are skipped. Names are looked up from here, as gogui-regress
       does, or else from the suite's own folder. Where there is no such file, it is a name of
-      cases that ship: see :mod:`harness.shipped`.
+      cases that ship: see :mod:`harness.reading.shipped`.
     * A folder stands for its ``.gtp`` and ``.tst`` files (``.GTP`` and ``.TST``, too) and those of
       its subfolders, hidden ones left out, sorted by path. Symbolic links are followed; each
       folder is read once, by its own name if it has one there. With ``has_answers`` it stands for
@@ -98,7 +98,7 @@ def expand(
 def _expand(test: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterable[str]:
     if test.startswith("@"):
         if not _is_suite(test[1:]):
-            from harness import shipped
+            from harness.reading import shipped
 
             if found := shipped.find_paths(test[1:]):
                 return found
@@ -116,7 +116,7 @@ def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -
         names = [line.strip(BLANKS) for line in split_lines(casefile.content(path, "suite"), path)]
     except CaseError as error:
         if not os.path.exists(path):
-            from harness import shipped
+            from harness.reading import shipped
             from oracle.sentences import hint
 
             known = [f"@{name}" for name in shipped.every_name()]
@@ -330,7 +330,7 @@ def has_tests(case: CaseFile) -> bool:
 
 def _hint(path: str) -> str:
     """Return the end of a sentence about a name that was probably meant otherwise; or nothing."""
-    from harness import shipped
+    from harness.reading import shipped
     from oracle.sentences import hint
 
     if os.path.isfile(path):

@@ -8,9 +8,9 @@ and that is better than FAILED, not run or not judged. To sink is to break, to r
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from harness.errors import ExitCode
-from harness.records import RunResult
-from harness.text import one_line
+from harness.core.errors import ExitCode
+from harness.core.records import RunResult
+from harness.core.text import one_line
 
 _RANKS = {"failed": 1, "FAILED": 0, "not run": 0, "not judged": 0}
 _RANKS |= dict.fromkeys(("passed", "PASSED", "ignored"), 2)

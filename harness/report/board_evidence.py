@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+from harness.core.records import Outcome, Pattern, Step, Verdict
+from harness.core.typed import NamedTuple
 from harness.reading.expectation import examples, is_any_order
-from harness.records import Outcome, Pattern, Step, Verdict
-from harness.typed import NamedTuple
 from harness.vocabulary.answers import score_of
 from oracle.position import EMPTY, Grid, Point, vertex
 from oracle.sentences import listing

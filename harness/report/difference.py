@@ -11,11 +11,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
+from harness.core.errors import UndecidedError
+from harness.core.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.engine.replies import foreign_id
-from harness.errors import UndecidedError
 from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
 from harness.reading.pattern import within
-from harness.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.report.board_evidence import objection, right_answers
 from harness.report.file_view import FileView
 from harness.vocabulary.answers import Wordings, word_answer, word_question

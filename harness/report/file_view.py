@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from harness.core.records import Failure, FailureKind, FileResult, Outcome, Step, Verdict
+from harness.core.typed import NamedTuple
 from harness.reading.casefile import SetUp, setups
-from harness.records import Failure, FailureKind, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
 from harness.running.protocol_facts import is_trouble
-from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

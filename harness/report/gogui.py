@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.records import CaseFile, FileResult, Outcome, Verdict
+from harness.core.records import CaseFile, FileResult, Outcome, Verdict
+from harness.core.text import escape_controls
 from harness.report.tally import Tally, tally
-from harness.text import escape_controls
 
 # By verdict: the plain line and the long line; None prints nothing.
 _MISMATCH = "Correct '{expected}', got '{got}'"

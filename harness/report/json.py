@@ -49,13 +49,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 
-from harness.errors import UsageError
-from harness.records import CaseFile, Diagnosis, FileResult, Outcome, RunResult, Step, Verdict
+from harness.core.errors import UsageError
+from harness.core.records import CaseFile, Diagnosis, FileResult, Outcome, RunResult, Step, Verdict
+from harness.core.text import encode_without_surrogates
 from harness.report import report_files
 from harness.report.file_view import FileView, breaks
 from harness.report.reporters import Context, Contexts, Finished, of_run
 from harness.report.tally import Tally, total
-from harness.text import encode_without_surrogates
 
 TYPE_CHECKING = False
 

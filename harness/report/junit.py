@@ -8,8 +8,8 @@ is wrong with case files, and harness errors. An unexpected pass is a pass.
 import html
 from collections.abc import Iterator, Sequence
 
+from harness.core.records import FileResult, Outcome, Step, Verdict
 from harness.reading.expectation import in_a_sentence
-from harness.records import FileResult, Outcome, Step, Verdict
 from harness.report import report_files
 from harness.report.reporters import Context, Contexts, Finished, of_run
 from harness.report.tally import Tally, total, troubles

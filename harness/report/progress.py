@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 
-from harness.text import at_most, one_line
+from harness.core.text import at_most, one_line
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     import rich.progress
 
-    from harness.records import Progress, Waiting
+    from harness.core.records import Progress, Waiting
 
 SECONDS = 30.0  # between two lines
 _NAMES, _NAME = 3, 40  # how many are named, and with how many characters

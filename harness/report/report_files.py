@@ -14,9 +14,9 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby, islice
 
-from harness import file_system
-from harness.errors import ReportError, UsageError
-from harness.text import encode_visible, encode_without_surrogates
+from harness.core import file_system
+from harness.core.errors import ReportError, UsageError
+from harness.core.text import encode_visible, encode_without_surrogates
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few

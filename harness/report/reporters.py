@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
+from harness.core.records import CaseFile, Repeat, RunResult, Step
+from harness.core.typed import NamedTuple
 from harness.reading.casefile import comments
-from harness.records import CaseFile, Repeat, RunResult, Step
 from harness.report.file_view import FileView
 from harness.report.tally import Tally
-from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 
@@ -152,7 +152,7 @@ class Reporter(NamedTuple):
     def write(self, path: str, finished: Finished) -> None:
         """Write the report.
 
-        Raises :class:`~harness.errors.ReportError` when that cannot be done.
+        Raises :class:`~harness.core.errors.ReportError` when that cannot be done.
         """
         import_module(self.module).report(path, finished)
 

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path, PurePath
 
-from harness.errors import ReportError
+from harness.core.errors import ReportError
+from harness.core.records import ANSWERS_FILE, DONE, FileResult, Outcome, Step, Verdict
+from harness.core.text import encode, escape_controls, one_line
 from harness.judging.in_process import specifications_of
 from harness.reading.answer_files import COUNTS
 from harness.reading.casefile import SetUp
-from harness.records import ANSWERS_FILE, DONE, FileResult, Outcome, Step, Verdict
 from harness.report import report_files
 from harness.report.file_view import FileView
 from harness.report.junit import mismatch
 from harness.report.reporters import Finished, contexts, shell_word
 from harness.running.restarting import settings_before
 from harness.specifications import EVERYONES
-from harness.text import encode, escape_controls, one_line
 from oracle.position import BLACK, Position, color_of
 
 _LONG = 300  # characters of an answer that a comment quotes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.errors import ExitCode
-from harness.records import FileResult, RunResult, Verdict
+from harness.core.errors import ExitCode
+from harness.core.records import FileResult, RunResult, Verdict
+from harness.core.text import escape_controls, number_of, plural
+from harness.core.typed import NamedTuple
 from harness.report.paint import VERDICTS, Paint
-from harness.text import escape_controls, number_of, plural
-from harness.typed import NamedTuple
 
 
 class Tally(NamedTuple):

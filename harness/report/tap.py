@@ -10,12 +10,12 @@ Source: TAP 14 specification, https://testanything.org/tap-version-14-specificat
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.core.records import FileResult, Outcome, RunResult, Step, Verdict
+from harness.core.text import one_line, without_surrogates
 from harness.report import report_files
 from harness.report.file_view import FileView
 from harness.report.reporters import Contexts, Finished, of_run
 from harness.report.tally import troubles
-from harness.text import one_line, without_surrogates
 
 _DIRECTIVES = {
     Verdict.EXPECTED_FAIL: " # TODO expected to fail",

@@ -3,13 +3,13 @@
 import textwrap
 from collections.abc import Iterator
 
+from harness.core.records import FileResult, Outcome, Repeat, Step, Verdict
+from harness.core.text import escape_controls, number_of, one_line
 from harness.reading.expectation import is_literal
-from harness.records import FileResult, Outcome, Repeat, Step, Verdict
 from harness.report.difference import Segment, Side, Sides, sides
 from harness.report.file_view import WORDS, FileView, breaks, crash_of, setup_errors
 from harness.report.paint import VERDICTS, Paint, wrap
 from harness.report.reporters import Context, contexts
-from harness.text import escape_controls, number_of, one_line
 from oracle.draw import Diagram, draw_text
 
 _NO = Repeat()

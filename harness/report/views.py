@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.core.records import FileResult, Reply, Verdict
 from harness.judging.board_replay import boards, mark_boards, reasons
 from harness.reading.casefile import SetUp, setups
-from harness.records import FileResult, Reply, Verdict
 from harness.report.board_evidence import Count, counts
 from harness.report.file_view import FileView, is_remarkable
 from harness.report.tally import tally

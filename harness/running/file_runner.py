@@ -13,16 +13,9 @@ from functools import partial
 from operator import attrgetter
 from time import monotonic
 
-from harness.engine.engine_clock import NEVER
-from harness.engine.engine_session import EngineSession, groups
-from harness.engine.launch import UNBUFFERED, Launcher, PlainLauncher
-from harness.engine.process import EngineProcess
-from harness.engine.replies import GTP, Protocol, foreign_id
-from harness.errors import EngineError, EngineIdleError, UndecidedError
-from harness.options import Limit, Options
-from harness.reading.casefile import dialect_of
-from harness.reading.dialect import Dialect
-from harness.records import (
+from harness.core.errors import EngineError, EngineIdleError, UndecidedError
+from harness.core.options import Limit, Options
+from harness.core.records import (
     CaseFile,
     Exchange,
     Failure,
@@ -36,12 +29,19 @@ from harness.records import (
     Verdict,
     Waiting,
 )
+from harness.core.text import encode
+from harness.core.typed import NamedTuple
+from harness.engine.engine_clock import NEVER
+from harness.engine.engine_session import EngineSession, groups
+from harness.engine.launch import UNBUFFERED, Launcher, PlainLauncher
+from harness.engine.process import EngineProcess
+from harness.engine.replies import GTP, Protocol, foreign_id
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import Dialect
 from harness.running import protocol_facts
 from harness.running.hangs import HangPolicy, ShortLimits, do_anything
 from harness.running.jobs import memory_is_left
 from harness.specifications import EVERYONES
-from harness.text import encode
-from harness.typed import NamedTuple
 from oracle.command_properties import PropertyTable
 
 _AGE = 1e9  # seconds; no engine has computed that long

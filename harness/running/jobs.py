@@ -16,11 +16,11 @@ from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 
-from harness import signals
+from harness.core import signals
+from harness.core.errors import SandboxError, StarvedError
+from harness.core.processes import children, descendants
+from harness.core.typed import NamedTuple
 from harness.engine import engine_clock, launch
-from harness.errors import SandboxError, StarvedError
-from harness.processes import children, descendants
-from harness.typed import NamedTuple
 
 Note = Callable[[object], object]  # tells something of a task to the process that handed it out
 

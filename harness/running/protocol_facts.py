@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from harness.core.records import DONE, CaseFile, Reply, Step
+from harness.core.text import count_rest, encode
 from harness.engine.replies import GTP, Protocol
-from harness.records import DONE, CaseFile, Reply, Step
-from harness.text import count_rest, encode
 from oracle.command_properties import PropertyTable
 
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"

@@ -4,15 +4,23 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 
+from harness.core.errors import EngineError, SandboxError, StarvedError
+from harness.core.records import (
+    CaseFile,
+    Exchange,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Reply,
+    Verdict,
+)
+from harness.core.text import encode
 from harness.engine.engine_session import quote
 from harness.engine.launch import UNBUFFERED
 from harness.engine.process import EngineProcess
 from harness.engine.replies import Protocol
-from harness.errors import EngineError, SandboxError, StarvedError
-from harness.records import CaseFile, Exchange, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.running import protocol_facts
 from harness.running.file_runner import RunContext, case_folder
-from harness.text import encode
 from oracle.command_properties import PropertyTable
 
 # Which of several verdicts on one test is shown: the one that has most to be explained.

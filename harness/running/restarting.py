@@ -11,7 +11,7 @@ file names.
 import re
 from collections.abc import Collection, Iterator
 
-from harness.records import CaseFile, RestartPoint, Step
+from harness.core.records import CaseFile, RestartPoint, Step
 from oracle.command_properties import SIZE, CommandProperties, PropertyTable
 
 MOST = 5  # new engines for one file

@@ -1,7 +1,7 @@
 """One run: case files against a program. The door to the harness for every command and library.
 
 Everything a run may be told is in :class:`Options`, everything it found in
-:class:`~harness.records.RunResult`; while it lasts it tells of :class:`Progress`.
+:class:`~harness.core.records.RunResult`; while it lasts it tells of :class:`Progress`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from harness.engine import launch
-from harness.errors import CaseError, UsageError
-from harness.options import GTP, SANDBOXES, Limits, Options
-from harness.processes import processors
-from harness.reading import casefile, pattern
-from harness.reading.dialect import Dialect, find_dialect
-from harness.reading.suite import Gathered, gather
-from harness.records import (
+from harness.core.errors import CaseError, UsageError
+from harness.core.options import GTP, SANDBOXES, Limits, Options
+from harness.core.processes import processors
+from harness.core.records import (
     CaseFile,
     Exchange,
     Failure,
@@ -36,9 +32,13 @@ from harness.records import (
     Step,
     Verdict,
 )
+from harness.core.signals import ending_on_signals
+from harness.engine import launch
+from harness.reading import casefile, pattern
+from harness.reading.dialect import Dialect, find_dialect
+from harness.reading.suite import Gathered, gather
 from harness.running import jobs
 from harness.running.file_runner import NO_CASE, Judged, RunContext, not_run, run_file
-from harness.signals import ending_on_signals
 from harness.specifications import EVERYONES
 from oracle.command_properties import PropertyTable
 
@@ -271,7 +271,7 @@ def sandbox_for(
 
 
 def _to_stderr(line: str) -> None:
-    from harness.text import escape_controls
+    from harness.core.text import escape_controls
 
     with contextlib.suppress(OSError, ValueError):  # no reason to lose the run
         print(escape_controls(line), file=sys.stderr, flush=True)

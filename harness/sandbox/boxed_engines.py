@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 
+from harness.core.errors import EngineError, SandboxError, UsageError
+from harness.core.options import BoxLimits
+from harness.core.records import CaseFile, Failure, FailureKind
 from harness.engine.launch import NOTHING_MORE, count_names
-from harness.errors import EngineError, SandboxError, UsageError
-from harness.options import BoxLimits
-from harness.records import CaseFile, Failure, FailureKind
 from harness.sandbox import levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from oracle.command_properties import PropertyTable

@@ -10,9 +10,9 @@ import contextlib
 import os
 import time
 
-from harness.options import Limit
+from harness.core.options import Limit
+from harness.core.typed import NamedTuple
 from harness.sandbox.plan import Watched
-from harness.typed import NamedTuple
 
 _OWN_MEMORY = 24 << 20  # bytes that the server and a box's own processes take
 _OWN_PROCESSES = 8

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Mapping
 from io import FileIO
 from pathlib import Path
 
-from harness import processes
+from harness.core import processes
+from harness.core.errors import EngineError, SandboxError
+from harness.core.options import BoxLimits
+from harness.core.records import Failure, FailureKind
+from harness.core.signals import block_interrupts
 from harness.engine.launch import NOTHING_MORE
-from harness.errors import EngineError, SandboxError
-from harness.options import BoxLimits
-from harness.records import Failure, FailureKind
 from harness.sandbox import bubblewrap, cgroup, landlock, plan, seccomp, untrusted_folders, view
 from harness.sandbox.plan import BoxEnd, LaunchPlan, MountKind, Watched, WritableSpace
 from harness.sandbox.relocating import bring_files, relocate
-from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16
 _LONGEST_PLAN = 1 << 17

@@ -11,9 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import file_system, platforms
-from harness.errors import SandboxError
-from harness.options import BoxLimits
+from harness.core import file_system, platforms
+from harness.core.errors import SandboxError
+from harness.core.options import BoxLimits
 from harness.sandbox import canary, view
 from harness.sandbox.launcher import BoxLauncher
 

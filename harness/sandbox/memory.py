@@ -15,10 +15,10 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.processes import MOST_OF_A_FILE, read
+from harness.core.processes import MOST_OF_A_FILE, read
+from harness.core.typed import NamedTuple
 from harness.sandbox import untrusted_folders
 from harness.sandbox.seccomp import LARGEST_SHARED
-from harness.typed import NamedTuple
 
 KIB = 1024
 # What one of these takes in the kernel, rounded up: Linux 5.10 to 6.18.

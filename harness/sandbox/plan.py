@@ -11,8 +11,8 @@ import resource
 import sys
 from collections.abc import Iterable
 
-from harness.options import BoxLimits, Limit
-from harness.typed import NamedTuple
+from harness.core.options import BoxLimits, Limit
+from harness.core.typed import NamedTuple
 
 
 class MountKind:

@@ -14,7 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import file_system
+from harness.core import file_system
 from harness.sandbox import untrusted_folders
 from harness.sandbox.view import View, is_in_one, is_within
 

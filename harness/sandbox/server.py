@@ -26,7 +26,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 
-from harness import processes, signals
+from harness.core import processes, signals
 from harness.sandbox import bubblewrap, cgroup, inside, landlock, plan, seccomp, untrusted_folders
 from harness.sandbox.plan import BoxEnd, LaunchPlan, pack_report, unpack_plan
 from harness.sandbox.watch import OWN_PROCESSES, Meter, tree

@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Collection, Iterator
 
-from harness.typed import NamedTuple
+from harness.core.typed import NamedTuple
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READABLE = 0o500

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.core.errors import UsageError
 from harness.engine.launch import GAME_FOLDERS, search_path
-from harness.errors import UsageError
 from harness.sandbox import landlock, untrusted_folders
 from harness.sandbox.plan import Mount, MountKind
 

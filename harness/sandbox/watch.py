@@ -11,12 +11,12 @@ import struct
 import time
 from collections.abc import Callable
 
-from harness.options import CPU_SECONDS, GIB, Limit
-from harness.processes import descendants, read, read_stat
+from harness.core.options import CPU_SECONDS, GIB, Limit
+from harness.core.processes import descendants, read, read_stat
+from harness.core.typed import NamedTuple
 from harness.sandbox import cgroup, landlock, memory, untrusted_folders
 from harness.sandbox.memory import ProcessStat
 from harness.sandbox.plan import LaunchPlan, Watched
-from harness.typed import NamedTuple
 
 _TYPE_SOFTWARE, _TASK_CLOCK = 1, 1
 _SIZE = 112  # of struct perf_event_attr, version 5

@@ -9,8 +9,8 @@ import time
 import traceback
 from collections.abc import Callable
 
-from harness import signals
-from harness.errors import HarnessError
+from harness.core import signals
+from harness.core.errors import HarnessError
 from harness.service import monitoring, processes
 from harness.service.lti import linked_courses
 from harness.service.operations import data

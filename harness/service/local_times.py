@@ -4,8 +4,8 @@ import datetime
 import time
 from html import escape
 
-from harness.clock_changes import add_zone, measure, read_moment
-from harness.text import number_of
+from harness.assignments.clock_changes import add_zone, measure, read_moment
+from harness.core.text import number_of
 
 
 class ShownTime(str):

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness import signals
 from harness.cluster import state as cluster_state
 from harness.cluster.records import ConnectorSettings
-from harness.errors import NoClusterError, SandboxError
+from harness.core import signals
+from harness.core.errors import NoClusterError, SandboxError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts.orders import OtherMachines, SetAside
 from harness.service import monitoring, processes

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import signals
+from harness.core import signals
 from harness.service.settings import Settings
 
 STANDARD_ERROR = "-"

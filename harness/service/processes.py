@@ -8,9 +8,9 @@ import socket
 import sys
 from collections.abc import Callable
 
-from harness import signals
 from harness.archives import confined_reading
-from harness.errors import UsageError
+from harness.core import signals
+from harness.core.errors import UsageError
 from harness.service.settings import Settings, load_settings
 from harness.service.storage.database import Database
 from harness.work.machine import die_with_parent

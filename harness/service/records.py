@@ -7,7 +7,7 @@ assignment are: ``2026-01-29T23:55``.
 import secrets
 from typing import NamedTuple
 
-from harness.network import origin_of
+from harness.core.network import origin_of
 
 # What somebody is in a course, from what may do all to what may do least.
 TEACHER, ASSISTANT, STUDENT = "teacher", "assistant", "student"

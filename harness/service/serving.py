@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import ServerError
+from harness.core.errors import ServerError
 from harness.service.people import accounts, mails
 from harness.service.settings import Settings, dump_settings
 from harness.service.storage import people

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from harness import file_system
-from harness.errors import UsageError
+from harness.core import file_system
+from harness.core.errors import UsageError
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 
 OWN_SCHEMA = "gtp_service"  # of the service's own tables on a server

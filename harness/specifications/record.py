@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Protocol
 
-from harness.records import Reply
+from harness.core.records import Reply
 from harness.vocabulary import GO, BoardKind
 from harness.vocabulary.answers import Forms, Read, Wordings
 from harness.vocabulary.transformations import Beginning, OracleBeginning

@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from harness.errors import UndecidedError
+from harness.core.errors import UndecidedError
+from harness.core.records import Reply, Step, Verdict
+from harness.core.text import one_line, some
 from harness.judging import in_process
 from harness.reading.dialect import Dialect
-from harness.records import Reply, Step, Verdict
 from harness.specifications.record import Specification
-from harness.text import one_line, some
 
 
 class FindingKind(enum.Enum):

@@ -6,14 +6,14 @@ from functools import cache
 from pathlib import Path
 
 from harness.assignments import assignment
-from harness.errors import CaseError, UndecidedError
+from harness.core.errors import CaseError, UndecidedError
+from harness.core.records import CaseFile, Reply, Step, Verdict
+from harness.core.text import one_line
 from harness.judging import in_process, mutant_replay
 from harness.judging.board_replay import reason
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
-from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification, reply_of
-from harness.text import one_line
 from harness.verifying.expectation_judge import (
     CaseFinding,
     ExpectationJudge,

@@ -6,7 +6,7 @@ known; what tests are made about (:mod:`~harness.vocabulary.scenes`,
 (:mod:`~harness.vocabulary.conversations`). Nothing is started.
 """
 
-from harness.typed import NamedTuple
+from harness.core.typed import NamedTuple
 from oracle.position import GTP_LETTERS
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from harness import file_system
-from harness.records import Failure, Reply
-from harness.text import encode
+from harness.core import file_system
+from harness.core.records import Failure, Reply
+from harness.core.text import encode
 
 # The folder of the files that scripts name, beneath the one in which engines start: in a sandbox
 # they see it as it is, and the rest of theirs is their own to write into.

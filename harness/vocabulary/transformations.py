@@ -9,7 +9,7 @@ from itertools import groupby
 from random import Random
 from typing import NamedTuple, Protocol
 
-from harness.text import plural
+from harness.core.text import plural
 from harness.vocabulary import BoardKind
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine

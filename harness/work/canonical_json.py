@@ -18,15 +18,15 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NewType, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from harness import clock_changes
-from harness.errors import UsageError
-from harness.options import SANDBOXES
+from harness.assignments import clock_changes
+from harness.core.errors import UsageError
+from harness.core.options import SANDBOXES
 
 Record = TypeVar("Record")
 
 Sha256 = NewType("Sha256", str)  # 64 hexadecimal digits
 Name = NewType("Name", str)  # of a file below a folder, with / between its parts
-Level = NewType("Level", str)  # one of harness.options.SANDBOXES
+Level = NewType("Level", str)  # one of harness.core.options.SANDBOXES
 
 # Types that are written as text.
 _TEXTS: dict[Any, tuple[Callable[[Any], str], Callable[[str], Any]]] = {

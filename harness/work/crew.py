@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from harness.archives import reading
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.running import jobs
 from harness.work import canonical_json, records
 from harness.work.records import Claim, ClaimLonger, EngineHung, Granted, UnitFinished, WorkUnit

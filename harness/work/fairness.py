@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from harness.adapters.inside.adapter_protocol import TIMED_OUT
 from harness.assignments.assignment import Assignment
-from harness.options import BoxLimits, Limits
-from harness.records import Failure, FailureKind, FileResult, Outcome, Step
+from harness.core.options import BoxLimits, Limits
+from harness.core.records import Failure, FailureKind, FileResult, Outcome, Step
 from harness.running.hangs import short_limit
 from harness.running.rerun import believe, fails_by_choice
 from harness.work.records import Measurements

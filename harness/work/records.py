@@ -8,12 +8,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from harness.core.errors import UsageError
+from harness.core.options import BoxLimits, Limits, Options
+from harness.core.records import Build, CaseFile, Exchange, Failure, FileResult, Reply, Restart
 from harness.environments.interpreters import EnginePython
-from harness.errors import UsageError
-from harness.options import BoxLimits, Limits, Options
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
-from harness.records import Build, CaseFile, Exchange, Failure, FileResult, Reply, Restart
 from harness.sandbox import relocating
 from harness.work import canonical_json
 

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
+from harness.core.errors import SandboxError, StarvedError
+from harness.core.options import Limits, Options
+from harness.core.records import Build, CaseFile, Outcome, Verdict
+from harness.core.signals import SIGKILL
 from harness.engine import launch, protocols, translation
 from harness.environments import interpreters
-from harness.errors import SandboxError, StarvedError
-from harness.options import Limits, Options
 from harness.reading.dialect import find_dialect
-from harness.records import Build, CaseFile, Outcome, Verdict
 from harness.running.file_runner import RunContext, run_file
 from harness.running.hangs import HangPolicy
 from harness.running.rerun import explain_silence
 from harness.sandbox.boxed_engines import Sandbox
 from harness.sandbox.launcher import Boxed
-from harness.signals import SIGKILL
 from harness.work import canonical_json, fairness, records
 
 NO_SANDBOX = "off: engines ran with all rights of the person who graded"

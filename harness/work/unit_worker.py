@@ -14,11 +14,11 @@ from pathlib import Path
 from traceback import format_exc
 from typing import BinaryIO
 
-from harness import file_system, signals
 from harness.assignments.assignment import find
-from harness.errors import ExitCode, HarnessError, SandboxError, StarvedError, UsageError
+from harness.core import file_system, signals
+from harness.core.errors import ExitCode, HarnessError, SandboxError, StarvedError, UsageError
+from harness.core.records import CaseFile, Outcome
 from harness.reading import casefile
-from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, PostponedError, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records

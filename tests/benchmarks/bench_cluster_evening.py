@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.text import number_of
+from harness.core.text import number_of
 
 if TYPE_CHECKING:
     from tests.benchmarks.cluster_model import Course

@@ -17,11 +17,11 @@ from statistics import median
 from typing import NamedTuple
 
 import oracle
+from harness.core.options import UNTRUSTED, Options
 from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
-from harness.options import UNTRUSTED, Options
 from harness.specifications import specification
 from harness.vocabulary.script import BOARDS
 from oracle.mistakes import MISTAKES, Mistake, mistaken_engine

@@ -15,12 +15,12 @@ from statistics import median
 from typing import NamedTuple
 
 from harness.assignments import assignment
+from harness.core.options import Limits, Options
 from harness.engine.protocols import find_protocol
 from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
-from harness.options import Limits, Options
 from tests.benchmarks.processor import processor
 from tests.harness.own_games import GAMES, OWN, wrong
 

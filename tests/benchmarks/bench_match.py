@@ -19,10 +19,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from harness.core.options import Options
 from harness.match.game import Arbiter
 from harness.match.records import Match, Plan, Player, Rules
 from harness.match.tournament import ROUND_ROBIN, Journal, Schedule, Tournament
-from harness.options import Options
 
 GAMES = int(os.environ.get("MATCH_GAMES", "20"))
 GNUGO = shutil.which("gnugo", path="/usr/games:/usr/bin")

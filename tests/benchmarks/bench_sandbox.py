@@ -13,8 +13,8 @@ from collections.abc import Callable
 from contextlib import closing
 from time import perf_counter
 
+from harness.core.errors import SandboxError
 from harness.engine.launch import PlainLauncher, StartedEngine
-from harness.errors import SandboxError
 from harness.sandbox import levels, view
 from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher

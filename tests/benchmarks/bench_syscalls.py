@@ -6,7 +6,7 @@
 import os
 import time
 
-from harness.errors import SandboxError
+from harness.core.errors import SandboxError
 from harness.sandbox import levels
 from tests.harness.syscall_fuzzer import fuzz
 

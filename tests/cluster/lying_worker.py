@@ -7,7 +7,7 @@ import sys
 
 from harness.cluster.__main__ import main
 from harness.cluster.unit_executor import UnitExecutor
-from harness.records import FileResult, Verdict
+from harness.core.records import FileResult, Verdict
 from harness.work import canonical_json, records
 from harness.work.records import NOTHING, AttemptFinished
 from tests.cluster.quick_worker import announce_pace

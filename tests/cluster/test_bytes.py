@@ -18,7 +18,7 @@ from harness.cluster.records import ServedFile
 from harness.cluster.tls import TlsCredentials, papers
 from harness.cluster.transfer import ByteConnection, BytesServer, FetchError, Missing, Source
 from harness.cluster.worker_files import Cache, Memory
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from tests.cluster.clusters import ROOT
 
 

@@ -21,7 +21,7 @@ from harness.cli import main
 from harness.cluster.dispatcher import Dispatcher
 from harness.cluster.records import ConnectorSettings, Facts
 from harness.cluster.worker_files import MEMORY
-from harness.errors import SandboxError
+from harness.core.errors import SandboxError
 from harness.grading.ledger.ledger import Ledger
 from harness.work import canonical_json
 from harness.work.records import Measurements

@@ -6,7 +6,7 @@ import pytest
 
 from harness.cli import cluster, main
 from harness.cluster import tls
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 
 ADDRESS = "tls://10.0.0.1:8786"
 

@@ -16,11 +16,11 @@ from harness.cluster.records import (
     PresentWorkers,
     WorkerReport,
 )
+from harness.core.errors import NoClusterError, UsageError
+from harness.core.records import Outcome, Verdict
 from harness.environments.environment_archive import UnsendableError
 from harness.environments.interpreters import EnginePython, PackedEnvironment
-from harness.errors import NoClusterError, UsageError
 from harness.grading.attempts.orders import SetAside
-from harness.records import Outcome, Verdict
 from harness.work import canonical_json
 from harness.work import records as unit_records
 from harness.work.records import (

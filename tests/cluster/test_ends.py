@@ -11,7 +11,7 @@ import pytest
 from harness.cli import cluster
 from harness.cluster import cluster_processes, connector_link
 from harness.cluster.records import ConnectorSettings, SchedulerSettings
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.work import canonical_json
 from tests.cluster.clusters import Cluster
 

@@ -19,7 +19,7 @@ from harness.cluster.records import (
     Needs,
     PresentWorkers,
 )
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.work import canonical_json
 from tests.cluster.test_report_checks import UNIT
 

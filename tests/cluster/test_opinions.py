@@ -3,7 +3,7 @@
 import pytest
 
 from harness.cluster.results import ResultVotes
-from harness.records import CaseFile, FileResult, Outcome, Verdict
+from harness.core.records import CaseFile, FileResult, Outcome, Verdict
 from harness.work import canonical_json
 from harness.work.records import NOTHING, AttemptFinished, HarnessFailed, Measurements
 

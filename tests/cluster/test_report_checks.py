@@ -7,9 +7,9 @@ import pytest
 from harness.cluster import results
 from harness.cluster.records import WorkerReport
 from harness.cluster.results import UnbelievableError
-from harness.options import BoxLimits, Limits
+from harness.core.options import BoxLimits, Limits
+from harness.core.records import Build, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.reading import casefile
-from harness.records import Build, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.work import canonical_json, records
 from harness.work.records import (
     NO_CASE,

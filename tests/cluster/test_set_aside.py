@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import func, select
 
 from harness.assignments import assignment
-from harness.errors import NoClusterError
+from harness.core.errors import NoClusterError
+from harness.core.records import Build, Outcome, Reply, Verdict
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import GradeOptions
@@ -20,7 +21,6 @@ from harness.grading.ledger.ledger_tables import RESULT
 from harness.grading.ledger.places import Store
 from harness.grading.ledger.salvage import salvage
 from harness.reading import casefile
-from harness.records import Build, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.work import canonical_json, records
 from harness.work.records import NOTHING, AttemptFinished, BuildFinished, Measurements

@@ -6,7 +6,7 @@ import pytest
 
 from harness.cli import cluster
 from harness.cluster import worker_files
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 
 DIED, NOT_AS_IT_MUST_BE, NO_SANDBOX = -9, 2, 3
 

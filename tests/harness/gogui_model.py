@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from harness.text import BLANKS
+from harness.core.text import BLANKS
 
 _ID = re.compile(r"[+-]?[0-9]+")
 

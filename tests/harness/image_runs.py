@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import cache
 
 from harness.assignments.assignment import find
+from harness.core.records import CaseFile, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.grading.attempts.variants import image_of
 from harness.grading.records import IMAGE, PUBLIC, Attempt
 from harness.judging.in_process import answers
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import CaseFile, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.specifications import specification
 from harness.specifications.record import reply_of

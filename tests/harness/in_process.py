@@ -8,10 +8,10 @@ from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from harness.core.records import Failure, FailureKind
 from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
-from harness.records import Failure, FailureKind
 from harness.specifications import specification
 from harness.specifications.record import reply_of
 from harness.vocabulary.script import Script, Trace, lay_files

@@ -6,10 +6,8 @@ from fractions import Fraction
 from functools import cache
 
 from harness.assignments.assignment import Assignment, Late, MarkPart, find
-from harness.grading.records import PUBLIC, Attempt, CheckLog, Submission
-from harness.options import BoxLimits, Limits
-from harness.reading import casefile
-from harness.records import (
+from harness.core.options import BoxLimits, Limits
+from harness.core.records import (
     Build,
     CaseFile,
     Failure,
@@ -19,6 +17,8 @@ from harness.records import (
     Reply,
     Verdict,
 )
+from harness.grading.records import PUBLIC, Attempt, CheckLog, Submission
+from harness.reading import casefile
 from harness.running.file_runner import not_run
 from harness.work.canonical_json import Level, Sha256
 from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, WorkUnit

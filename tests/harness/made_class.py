@@ -22,6 +22,16 @@ from harness.assignments.assignment import (
     Late,
     MarkPart,
 )
+from harness.core.options import BoxLimits, Limits
+from harness.core.records import (
+    CaseFile,
+    Diagnosis,
+    Failure,
+    FailureKind,
+    FileResult,
+    Reply,
+    Verdict,
+)
 from harness.grading.marks.marking import own, tests
 from harness.grading.records import (
     IMAGE,
@@ -41,9 +51,7 @@ from harness.grading.records import (
     Suspicion,
 )
 from harness.judging.in_process import mutant_engine
-from harness.options import BoxLimits, Limits
 from harness.reading import casefile
-from harness.records import CaseFile, Diagnosis, Failure, FailureKind, FileResult, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.specifications import specification
 from oracle.mistakes import find_mistake

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from harness.records import (
+from harness.core.records import (
     CaseFile,
     Exchange,
     Failure,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.core.records import Failure, FailureKind
 from harness.grading.exports import exporters as exports
 from harness.history import pages
 from harness.history.trends import trends
-from harness.records import Failure, FailureKind
 from harness.report import html
 from harness.report.file_view import view
 from tests.harness.made_class import LONG, SCRIPT, wide_class

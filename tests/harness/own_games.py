@@ -17,6 +17,7 @@ from typing import Any
 
 from harness.assignments import assignment
 from harness.banks.banks import WrongEngine
+from harness.core.records import CaseFile, Reply, Step, Verdict
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.declared.game_state import refuses
@@ -29,7 +30,6 @@ from harness.generating.test_production import ProducedTests, TestRequest, produ
 from harness.judging import in_process
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.script import Script, Trace
 from oracle.mistakes import Crash

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import PatternError, UndecidedError
+from harness.core.errors import PatternError, UndecidedError
 from harness.reading import pattern
 
 HERE = Path(__file__).parent

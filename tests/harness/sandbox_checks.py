@@ -22,8 +22,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import SandboxError
-from harness.options import MIB, BoxLimits
+from harness.core.errors import SandboxError
+from harness.core.options import MIB, BoxLimits
 from harness.sandbox import cgroup, levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.plan import BoxEnd

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
-from harness.errors import EngineError
-from harness.records import Failure, FailureKind
+from harness.core.errors import EngineError
+from harness.core.records import Failure, FailureKind
 
 SILENT = EngineError(Failure(FailureKind.TIMEOUT, "did not answer in time"))
 

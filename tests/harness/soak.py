@@ -17,10 +17,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.options import BoxLimits
+from harness.core.options import BoxLimits
+from harness.core.records import FileResult
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import FileResult
 from harness.running import jobs
 from harness.running.file_runner import RunContext, run_file
 from harness.running.runs import Options

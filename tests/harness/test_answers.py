@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.errors import CaseError
+from harness.core.errors import CaseError
+from harness.core.options import GTP, STATUS_LAST
+from harness.core.records import ANSWERS_FILE, GTP_FILE, CaseFile, Reply, Verdict
 from harness.fuzzing import findings
 from harness.fuzzing.judges import ExpectedCommand
-from harness.options import GTP, STATUS_LAST
 from harness.reading import answer_files, casefile, conversion, suite
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import gather
-from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Reply, Verdict
 from harness.specifications import specification
 from harness.verifying.expectation_judge import FindingKind
 from harness.verifying.whole import verify

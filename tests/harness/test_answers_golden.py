@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.core.records import FileResult, Outcome, Repeat, Reply, RunResult, Step
 from harness.reading import casefile
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
-from harness.records import FileResult, Outcome, Repeat, Reply, RunResult, Step
 from harness.report import html, saved_failures
 from harness.report.file_view import view
 from harness.report.paint import Paint

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import CaseError, UndecidedError
+from harness.core.errors import CaseError, UndecidedError
+from harness.core.records import CaseFile, FileResult, Outcome, Reply, RunResult, Verdict
+from harness.core.text import escape_controls, without_surrogates
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import CaseFile, FileResult, Outcome, Reply, RunResult, Verdict
 from harness.report import gogui, json, junit, tap
 from harness.report.file_view import view
 from harness.report.html.file import file_pages
@@ -20,7 +21,6 @@ from harness.report.paint import Paint
 from harness.report.tally import tally
 from harness.report.terminal_report import Terminal
 from harness.running.file_runner import not_run
-from harness.text import escape_controls, without_surrogates
 
 LONG = "9" * 5_000
 WORDS = [

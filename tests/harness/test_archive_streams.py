@@ -9,7 +9,7 @@ import pytest
 
 from harness.archives import archive_streams
 from harness.archives.archive_streams import IntakeLimits, Meter, Stream, pieces
-from harness.errors import ArchiveError
+from harness.core.errors import ArchiveError
 
 PACKED = random.Random(1).randbytes(3000)  # which nothing makes shorter
 ZEROS = bytes(100_000)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import shipped
 from harness.adapters import ADAPTERS
 from harness.assignments import assignment, contents
-from harness.errors import AssignmentError, UsageError
+from harness.core.errors import AssignmentError, UsageError
+from harness.reading import shipped
 
 ROOT = Path(__file__).parents[2]
 

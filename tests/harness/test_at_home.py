@@ -17,15 +17,15 @@ from harness.assignments.assignment import find
 from harness.assignments.public_tests import at_home
 from harness.cli import main
 from harness.cli.check import CHECK
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
 from harness.judging.in_process import mutant_engine
 from harness.reading import casefile
+from harness.reading.shipped import folder
 from harness.report.reporters import shell_word
 from harness.report.views import Views
-from harness.shipped import folder
 from oracle.mistakes import find_mistake
 from tests.harness.made_class import made_class, mark_by_counting, student, submission
 from tests.harness.test_diagnosis import result_of

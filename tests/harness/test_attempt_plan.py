@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.assignments.assignment import Assignment, MarkPart, find
-from harness.errors import CaseError, UsageError
+from harness.core.errors import CaseError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.grading.records import PRIVATE, PUBLIC, Submission

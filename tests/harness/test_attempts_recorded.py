@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from harness.assignments.assignment import find
-from harness.errors import BusyError, SandboxError, UsageError
+from harness.core.errors import BusyError, SandboxError, UsageError
+from harness.core.records import Build
 from harness.grading.attempts import orders
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
 from harness.grading.attempts.orders import GradingContext, unit_case
@@ -18,7 +19,6 @@ from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.marks.marker import AttemptReader
 from harness.grading.records import PRIVATE, PUBLIC
 from harness.reading import casefile
-from harness.records import Build
 from harness.running.jobs import Fault
 from harness.work import canonical_json, records
 from harness.work.records import (

@@ -16,7 +16,7 @@ from subprocess import PIPE
 import pytest
 
 from harness.cli.grade import GRADE
-from harness.errors import ExitCode, UsageError
+from harness.core.errors import ExitCode, UsageError
 from harness.fuzzing.search import FuzzBudget
 from harness.grading.auditing import audit, wrong_answers
 from harness.reading import casefile

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.assignments import assignment as assignments
+from harness.core.records import Build, Failure, FailureKind, Outcome, Verdict
 from harness.fuzzing.findings import FuzzFinding
 from harness.fuzzing.judges import WrongReply
 from harness.fuzzing.search import FuzzBudget
@@ -18,7 +19,6 @@ from harness.grading.auditing import audit, wrong_answers
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
 from harness.reading import casefile
-from harness.records import Build, Failure, FailureKind, Outcome, Verdict
 from harness.running.file_runner import not_run
 from harness.vocabulary.script import Script
 from harness.work import canonical_json, records

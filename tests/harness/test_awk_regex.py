@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.errors import PatternError
+from harness.core.errors import PatternError
 from harness.reading.pattern import read_gnugo, searcher
 from tests.harness import random_patterns
 from tests.harness.ascii_classes import ASCII, CLASSES

@@ -12,7 +12,7 @@ import pytest
 
 from harness.banks import banks
 from harness.cli import main
-from harness.errors import AssignmentError, ExitCode, UsageError
+from harness.core.errors import AssignmentError, ExitCode, UsageError
 from harness.sandbox import levels
 from tests.harness.small_class import archive
 from tests.harness.test_audit import ASSIGNMENT, ENGINE

@@ -6,8 +6,8 @@ import json as stdlib_json
 
 import pytest
 
-from harness.errors import ExitCode
-from harness.records import Failure, FailureKind
+from harness.core.errors import ExitCode
+from harness.core.records import Failure, FailureKind
 from harness.report import json
 from harness.report.baseline import between, compare
 from harness.report.tally import tally

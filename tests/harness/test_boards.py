@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from harness.core.records import Exchange
 from harness.judging.board_replay import boards
-from harness.records import Exchange
 from harness.specifications import EVERYONES
 from harness.vocabulary import GO, GOMOKU, BoardKind
 from oracle.draw import draw_text

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.records import FailureKind, FileResult, Verdict
+from harness.core.records import FailureKind, FileResult, Verdict
 from harness.running.runs import Limits, Options, run
 
 pytestmark = pytest.mark.processes

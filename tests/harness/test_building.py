@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from harness import shipped
 from harness.assignments import assignment, build_steps, workspace
 from harness.assignments.assignment import BuildSteps
 from harness.assignments.build_steps import build
-from harness.errors import SandboxError, UsageError
+from harness.core.errors import SandboxError, UsageError
+from harness.reading import shipped
 from harness.sandbox import levels, untrusted_folders
 from tests.harness.test_sandbox_boxes import needs
 

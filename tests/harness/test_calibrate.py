@@ -5,7 +5,7 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
 from tests.harness import own_assignments
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
 from tests.tiers import one_in

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.errors import CaseError, UsageError
+from harness.core.errors import CaseError, UsageError
 from harness.reading import casefile
 from harness.reading.dialect import DIALECTS, find_dialect
 from harness.running import protocol_facts

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from harness import shipped
 from harness.assignments import assignment, public_tests
 from harness.assignments.contents import faults, remarks, sort_files
 from harness.assignments.needs import with_python
 from harness.cli import main
-from harness.errors import SandboxError
+from harness.core.errors import SandboxError
+from harness.reading import shipped
 from harness.sandbox import levels
 from tests import golden
 from tests.harness.hostile_archives import ROSTER, python_tar

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
+from harness.core.records import Diagnosis
 from harness.grading.exports import exporters as exports
 from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks import marking as results
 from harness.grading.marks.findings import common_errors
 from harness.grading.records import Newcomer, Student
-from harness.records import Diagnosis
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.mistakes import find_mistake

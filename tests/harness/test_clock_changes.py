@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import clock_changes
+from harness.assignments import clock_changes
 
 BEFORE, BEHIND = datetime.datetime(2026, 10, 25, 1, 30), datetime.datetime(2026, 10, 25, 3, 30)
 TWICE = datetime.datetime(2026, 10, 25, 2, 30)

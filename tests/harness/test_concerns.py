@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import pytest
 
+from harness.core.records import Failure, FailureKind, Reply
 from harness.grading.exports import class_json, summary
 from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks import findings as concern
 from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult, Twins
-from harness.records import Failure, FailureKind, Reply
 from harness.report.paint import Paint
 from tests.harness.made_class import made_class
 

@@ -14,7 +14,7 @@ import pytest
 from harness.archives import archive, confined_reading, reader_server, reading
 from harness.archives.archive_streams import ArchiveMember, IntakeLimits, Meter
 from harness.archives.confined_reading import ConfinedReader
-from harness.errors import ArchiveError, ReadingFailedError
+from harness.core.errors import ArchiveError, ReadingFailedError
 from harness.sandbox import landlock, seccomp
 from harness.sandbox.seccomp import NUMBERS
 from harness.service import processes
@@ -340,7 +340,7 @@ def test_each_process_of_a_service_has_archives_read_by_children(
 ):
     settings = Settings(tmp_path, sandbox=sandbox)
     monkeypatch.setattr("sys.stdin", io.StringIO(dump_settings(settings)))
-    for name in ("gc.freeze", "gc.enable", "harness.signals.leave_sigint_to_the_parent"):
+    for name in ("gc.freeze", "gc.enable", "harness.core.signals.leave_sigint_to_the_parent"):
         monkeypatch.setattr(name, lambda: None)
     monkeypatch.setattr(processes, "die_with_parent", lambda _: None)
     processes.begin()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.records import Pattern
+from harness.core.records import Pattern
 from harness.report.board_evidence import evidence, find_explaining_points
 from harness.report.html.board_drawing import board
 from harness.report.views import Views

@@ -17,16 +17,16 @@ from unittest import mock
 import pytest
 
 from harness.assignments.assignment import find
+from harness.core.errors import EngineError
+from harness.core.options import BoxLimits, Limit, Limits, Options
+from harness.core.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.engine.engine_session import EngineSession
-from harness.errors import EngineError
 from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.attempt_runner import Runner
 from harness.grading.attempts.orders import GradingContext, GradingListener, unit_case
 from harness.grading.ledger.ledger import CaseRow, Lease, Ledger, PlannedAttempt, Run
-from harness.options import BoxLimits, Limit, Limits, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.running import jobs
 from harness.running.file_runner import RunContext, _FileRun, not_run
 from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit

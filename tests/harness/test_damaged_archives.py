@@ -10,7 +10,7 @@ import pytest
 from harness.archives import archive, reading
 from harness.archives import reading as zip_archive
 from harness.archives.archive_streams import IntakeLimits, Meter, Stream, check_name
-from harness.errors import (
+from harness.core.errors import (
     ArchiveError,
 )
 from tests.harness.archives import make_zip

@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.errors import ExitCode, HarnessError, UndecidedError
-from harness.options import Limits
+from harness.core.errors import ExitCode, HarnessError, UndecidedError
+from harness.core.options import Limits
+from harness.core.records import Verdict
 from harness.reading import matchers, pattern
-from harness.records import Verdict
 from harness.report.tally import exit_code
 from harness.running.runs import Options, run
 from tests.harness.test_broken_engines import ENGINES

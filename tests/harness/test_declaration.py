@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import find
+from harness.core.errors import AssignmentError
 from harness.declared import specifying
 from harness.declared.declaration import (
     ALTERNATE,
@@ -17,7 +18,6 @@ from harness.declared.declaration import (
     read,
 )
 from harness.declared.game_state import ConversationState, place_of, vertex_of
-from harness.errors import AssignmentError
 from harness.reading import pattern
 
 NOGO = """\

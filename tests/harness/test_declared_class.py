@@ -8,7 +8,7 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
 from tests.harness.test_check import works
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]

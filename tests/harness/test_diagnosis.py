@@ -10,11 +10,11 @@ import pytest
 from markupsafe import escape
 
 from harness.cli import main
+from harness.core.records import Diagnosis, Failure, FailureKind, Outcome, Restart
 from harness.judging import diagnosis, in_process, mutant_replay
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
-from harness.records import Diagnosis, Failure, FailureKind, Outcome, Restart
 from harness.running.file_runner import not_run
 from harness.running.runs import run
 from harness.specifications import specification

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.records import Pattern, Reply
 from harness.reading.expectation import put_in_words
-from harness.records import Pattern, Reply
 from harness.report.difference import difference
 
 

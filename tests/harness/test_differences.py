@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.errors import CaseError, UndecidedError
+from harness.core.errors import CaseError, UndecidedError
+from harness.core.records import RunResult, Verdict
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import RunResult, Verdict
 from harness.report import gogui
 from harness.report.tally import exit_code
 from tests.documents import section

@@ -9,11 +9,11 @@ import tarfile
 
 import pytest
 
+from harness.core.errors import UsageError
 from harness.environments import environment_archive, environment_cache
 from harness.environments.environment_archive import DamagedError, UnsendableError
 from harness.environments.environment_cache import Stored
 from harness.environments.interpreters import fingerprint
-from harness.errors import UsageError
 from tests.harness import archives, packed_environments
 from tests.harness.packed_environments import base
 

@@ -14,8 +14,8 @@ import pytest
 
 from harness.assignments import assignment, public_tests, workspace
 from harness.assignments import needs as python
+from harness.core.errors import AssignmentError, UsageError
 from harness.environments import environment_cache, interpreters
-from harness.errors import AssignmentError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.grading.records import Submission

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.records import Reply
 from harness.judging import in_process
 from harness.reading.pattern import matcher
-from harness.records import Reply
 from harness.specifications import NAMES, specification
 from oracle.mistakes import ASSIGNMENTS
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from harness.core.records import Pattern
 from harness.reading.expectation import EMPTY, examples, in_words, is_literal, put_in_words
 from harness.reading.pattern import matcher
-from harness.records import Pattern
 
 
 def pattern(text: str) -> Pattern:

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
+from harness.core.text import escape_controls, without_surrogates
 from harness.grading.exports import class_json, gradescope, junit
 from harness.grading.exports import exporters as exports
 from harness.grading.exports.exporters import Downloaded
@@ -20,7 +21,6 @@ from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_names import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.text import escape_controls, without_surrogates
 from tests import golden
 from tests.harness.made_class import (
     CANVAS,

@@ -9,7 +9,9 @@ from urllib.parse import unquote, urljoin
 import pytest
 from hypothesis import given, settings
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.records import Failure, FailureKind
+from harness.core.text import escape_controls
 from harness.grading.exports import exporters as exports
 from harness.grading.exports.class_page import page
 from harness.grading.exports.class_page.page import class_page
@@ -17,11 +19,9 @@ from harness.grading.exports.class_page.parts import CLASS
 from harness.grading.exports.feedback import body_of, student_page
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
-from harness.records import Failure, FailureKind
 from harness.report.html.page_names import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.text import escape_controls
 from tests.harness.made_class import (
     PLACE,
     SCRIPT,

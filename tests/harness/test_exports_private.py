@@ -20,6 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import VISIBLE
+from harness.core.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
+from harness.core.text import escape_controls
 from harness.grading.exports import exporters as exports
 from harness.grading.exports import gradescope
 from harness.grading.exports.exporters import Downloaded
@@ -38,10 +40,8 @@ from harness.grading.records import (
 )
 from harness.judging.in_process import mutant_engine
 from harness.reading import casefile
-from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
 from harness.report.views import Views
 from harness.specifications import specification
-from harness.text import escape_controls
 from oracle.mistakes import find_mistake
 from tests.harness.made_class import (
     MOODLE,

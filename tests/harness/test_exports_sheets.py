@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.grading.exports import exporters as exports
 from harness.grading.exports import moodle
 from harness.grading.exports.exporters import Downloaded

@@ -8,8 +8,8 @@ import tomllib
 
 import pytest
 
-from harness import extras
 from harness.cli import main
+from harness.core import extras
 from tests.documents import ROOT, read
 
 PROJECT = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]

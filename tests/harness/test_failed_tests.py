@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from harness.cli import main
 from harness.cli.commandline import Plain
 from harness.cli.run import add_options, repeat
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.records import Repeat
 from harness.reading.casefile import comments, parse, setups
 from harness.reading.suite import Selection
-from harness.records import Repeat
 from harness.report.reporters import repeating, shell_word
 from harness.specifications import EVERYONES
 from oracle.formats import read_position

@@ -5,13 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from harness.assignments import assignment
-from harness.engine.engine_session import EngineSession
-from harness.errors import EngineError
-from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext, unit_case
-from harness.options import CPU_SECONDS, BoxLimits, Limit, Limits
-from harness.reading import casefile
-from harness.records import (
+from harness.core.errors import EngineError
+from harness.core.options import CPU_SECONDS, BoxLimits, Limit, Limits
+from harness.core.records import (
     CaseFile,
     Exchange,
     Failure,
@@ -22,6 +18,10 @@ from harness.records import (
     Step,
     Verdict,
 )
+from harness.engine.engine_session import EngineSession
+from harness.grading.attempts.attempt_runner import Runner
+from harness.grading.attempts.orders import GradingContext, unit_case
+from harness.reading import casefile
 from harness.running.file_runner import not_run
 from harness.sandbox.launcher import Boxed
 from harness.work import canonical_json, fairness, records

@@ -12,8 +12,8 @@ from harness.assignments import assignment, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.build_steps import build
 from harness.assignments.public_tests import run_public_tests
-from harness.options import Options
-from harness.records import FileResult, Verdict
+from harness.core.options import Options
+from harness.core.records import FileResult, Verdict
 from tests.harness.spoilt_submissions import SPOILT, write, write_spoilt
 from tests.harness.test_sandbox_boxes import needs
 

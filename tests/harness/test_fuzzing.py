@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.core.options import Limits
+from harness.core.records import Reply
 from harness.engine.launch import PlainLauncher
 from harness.fuzzing import findings
 from harness.fuzzing.by_reference import judge_of
@@ -21,10 +23,8 @@ from harness.fuzzing.drawing import legal
 from harness.fuzzing.fuzzed_engine import FuzzedProgram
 from harness.fuzzing.judges import SURPLUS, differences, kind
 from harness.judging import in_process
-from harness.options import Limits
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import Reply
 from harness.specifications import specification
 from harness.vocabulary.script import Script
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, engine_with, mistaken_engine

@@ -2,8 +2,8 @@
 
 import pytest
 
+from harness.core.records import Reply
 from harness.fuzzing.search import Costs
-from harness.records import Reply
 from harness.specifications import specification
 from harness.vocabulary.script import Script, Trace
 from oracle.command_properties import STANDARD

@@ -10,7 +10,7 @@ import pytest
 
 from harness.assignments import assignment as assignments
 from harness.cli import main
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.generating import record_reading, record_replay, scene_production
 from harness.judging.in_process import identities
 from harness.judging.strength import measure

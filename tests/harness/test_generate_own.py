@@ -15,8 +15,9 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
+from harness.core.errors import ExitCode
+from harness.core.records import Reply, Verdict
 from harness.declared.specifying import match_anywhere
-from harness.errors import ExitCode
 from harness.generating import drafts, record_reading, test_production
 from harness.generating.drafts import Draft, Drafter, Opening
 from harness.generating.test_production import TestRequest as Request
@@ -24,7 +25,6 @@ from harness.generating.test_production import produce
 from harness.reading import casefile, conversion
 from harness.reading.answer_files import ANSWERS
 from harness.reading.dialect import find_dialect
-from harness.records import Reply, Verdict
 from tests.harness import own_assignments
 from tests.harness.own_games import GAMES, generated, module
 

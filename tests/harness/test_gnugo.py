@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ExitCode
-from harness.records import Verdict
+from harness.core.errors import ExitCode
+from harness.core.records import Verdict
 from harness.report.tally import exit_code
 from harness.running.runs import run
 

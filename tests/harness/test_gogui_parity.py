@@ -8,11 +8,11 @@ row has the error.
 
 import pytest
 
+from harness.core.errors import CaseError
+from harness.core.records import FileResult, Outcome
 from harness.engine.replies import Splitter
-from harness.errors import CaseError
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import FileResult, Outcome
 from harness.report import gogui
 from harness.running.file_runner import not_run
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.records import Repeat
+from harness.core.records import Repeat
+from harness.core.text import without_surrogates
 from harness.report import baseline, html, json
 from harness.report.file_view import view
 from harness.report.html.board_drawing import DEFINITIONS
@@ -18,7 +19,6 @@ from harness.report.html.page_names import LOG_SCRIPT, PLAIN, SCRIPT, STYLE
 from harness.report.paint import Paint
 from harness.report.tally import summary, tally
 from harness.report.terminal_report import Terminal
-from harness.text import without_surrogates
 from tests import golden
 from tests.harness.made_run import RUN as MADE
 

@@ -20,8 +20,8 @@ import pexpect
 import pytest
 
 from harness.cli import main
+from harness.core.records import FileResult
 from harness.grading.records import decimal
-from harness.records import FileResult
 from harness.report import progress
 from harness.work import canonical_json, crew
 from tests.benchmarks.bench_grade import results

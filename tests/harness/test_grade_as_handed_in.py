@@ -21,8 +21,8 @@ import pytest
 from harness.assignments import assignment
 from harness.assignments.build_steps import build
 from harness.assignments.public_tests import run_public_tests
-from harness.options import Options
-from harness.records import Verdict
+from harness.core.options import Options
+from harness.core.records import Verdict
 from tests.harness import small_class, test_grade
 from tests.harness.test_sandbox_boxes import LEVELS, needs
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import gradescope, main
-from harness.errors import SandboxError, UsageError
+from harness.core.errors import SandboxError, UsageError
 from harness.sandbox import landlock
 from tests.harness import small_class, without_namespaces
 from tests.harness.made_class import made_class

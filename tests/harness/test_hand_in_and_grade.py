@@ -21,10 +21,10 @@ from typing import NamedTuple
 import pytest
 
 from harness.assignments import assignment
+from harness.core.records import CaseFile
 from harness.judging.in_process import failing_lines, mutant_engine
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import CaseFile
 from oracle.mistakes import find_mistake as mistake_named
 from tests.harness.downloads import canvas_name, moodle_folder, zip_files
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS

@@ -148,7 +148,7 @@ def test_nothing_of_this_is_loaded_where_all_is_well(here):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     guessing = {"difflib", "oracle.sentences", "harness.cli.hints", "harness.cli.arguments",
-                "harness.cli.man", "harness.shipped", "sqlite3"}  # fmt: skip
+                "harness.cli.man", "harness.reading.shipped", "sqlite3"}  # fmt: skip
     drawing = {"harness.judging.board_replay", "oracle.draw", "pathlib", "typing"}
     assert not (guessing | drawing) & set(done.stdout.split())
 

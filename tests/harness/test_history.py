@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.errors import ReportError, UsageError
+from harness.core.errors import ReportError, UsageError
 from harness.history import history_file, text
 from harness.history.records import RunState
 from harness.history.trends import chance_of_larger, remarkable, share_interval, trends

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.errors import ReportError
+from harness.core.errors import ReportError
 from harness.history import pages, plots
 from harness.history.trends import RUNS, choose_shown_runs, file_courses, trends
 from harness.report.html.page_names import PLAIN, SCRIPT

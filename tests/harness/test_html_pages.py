@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from harness.errors import ReportError
+from harness.core.errors import ReportError
+from harness.core.records import Repeat
 from harness.reading.casefile import comments
-from harness.records import Repeat
 from harness.report import html, json, report_files
 from harness.report.baseline import compare
 from harness.report.file_view import view

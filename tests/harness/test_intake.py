@@ -17,7 +17,7 @@ import pytest
 from harness.archives import archive, archive_streams
 from harness.archives.archive import files_in, pack, place
 from harness.archives.archive_streams import MIB, IntakeLimits, check_name, mend_name
-from harness.errors import ArchiveError, UsageError
+from harness.core.errors import ArchiveError, UsageError
 from tests.harness import archives
 from tests.harness.hostile_archives import (
     LARGE,
@@ -91,7 +91,7 @@ def test_memory_is_bounded_for_the_whole_process(tmp_path):
     code = (
         "import sys\n"
         "from harness.archives import archive\n"
-        "from harness.errors import ArchiveError\n"
+        "from harness.core.errors import ArchiveError\n"
         "for path in sys.argv[1:]:\n"
         "    try: archive.examine(path)\n"
         "    except ArchiveError: print('refused')\n"

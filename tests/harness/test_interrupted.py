@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from harness import signals
+from harness.core import signals
+from harness.core.options import BoxLimits
+from harness.core.records import CaseFile
+from harness.core.signals import Terminated, block_interrupts, end_on_sigterm, ending_on_signals
 from harness.engine import launch
 from harness.engine.launch import PlainLauncher
-from harness.options import BoxLimits
-from harness.records import CaseFile
 from harness.running.jobs import run_all
 from harness.sandbox import plan
 from harness.sandbox.boxed_engines import Sandbox
-from harness.signals import Terminated, block_interrupts, end_on_sigterm, ending_on_signals
 from harness.specifications import EVERYONES
 from tests.harness.test_grade import sandbox  # noqa: F401 - a fixture
 
@@ -146,7 +146,7 @@ def test_nothing_waits_outside():
 
 LOST = """\
 import os, signal, time, weakref
-from harness.signals import end_on_sigterm
+from harness.core.signals import end_on_sigterm
 
 end_on_sigterm()
 class Connection: pass

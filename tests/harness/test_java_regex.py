@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import PatternError
+from harness.core.errors import PatternError
 from harness.reading.pattern import matcher
 from tests.harness import random_patterns
 from tests.harness.ascii_classes import ASCII, CLASSES

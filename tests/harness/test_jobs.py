@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from harness.core.errors import SandboxError
 from harness.engine import launch
-from harness.errors import SandboxError
 from harness.running import jobs
 
 pytestmark = pytest.mark.processes

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness.assignments import assignment
+from harness.core.processes import descendants
 from harness.grading import grade
 from harness.grading.attempts.attempt_plan import GradeOptions
-from harness.processes import descendants
 from tests.harness import small_class
 from tests.harness.small_class import Student
 from tests.tiers import long_if

@@ -17,7 +17,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event, select
 
-from harness.errors import BusyError, UsageError
+from harness.core.errors import BusyError, UsageError
+from harness.core.options import GIB, Limit
+from harness.core.records import (
+    CaseFile,
+    Exchange,
+    Failure,
+    FailureKind,
+    FileResult,
+    Outcome,
+    Reply,
+    Step,
+    Verdict,
+)
 from harness.grading.ledger import chains
 from harness.grading.ledger import ledger as ledger_module
 from harness.grading.ledger.ledger import (
@@ -33,18 +45,6 @@ from harness.grading.ledger.ledger import (
 from harness.grading.ledger.ledger_tables import ATTEMPT
 from harness.grading.ledger.places import LedgerFile
 from harness.grading.records import CheckLog, Marks, PartMark, Student, Submission
-from harness.options import GIB, Limit
-from harness.records import (
-    CaseFile,
-    Exchange,
-    Failure,
-    FailureKind,
-    FileResult,
-    Outcome,
-    Reply,
-    Step,
-    Verdict,
-)
 from harness.work import canonical_json, records
 from harness.work.records import PLACE, Measurements
 from tests.harness.ledgers import KINDS, execute, finish, place_of, set_build

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.errors import HarnessError, LedgerError, UsageError
+from harness.core.errors import HarnessError, LedgerError, UsageError
 from harness.grading.ledger import ledger as ledger_module
 from harness.grading.ledger import salvage
 from harness.grading.ledger.chains import SIGNED

@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 import pytest
 
-from harness.errors import BusyError, LedgerError, UsageError
+from harness.core.errors import BusyError, LedgerError, UsageError
 from harness.grading.ledger import chains, sqlite_file
 from harness.grading.ledger.ledger_tables import VERSION
 from harness.grading.ledger.sqlite_file import SqliteFile

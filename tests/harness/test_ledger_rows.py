@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import (
+from harness.core.errors import (
     HarnessError,
     UsageError,
 )

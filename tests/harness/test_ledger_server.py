@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy.exc import OperationalError, PendingRollbackError
 
 from harness.cli import main
-from harness.errors import LedgerError, ServerError, UsageError
+from harness.core.errors import LedgerError, ServerError, UsageError
 from harness.grading.ledger import ledger_server, places, salvage
 from harness.grading.ledger.ledger import Ledger, PlannedAttempt
 from harness.grading.ledger.places import LedgerFile, ServerPlace
@@ -507,7 +507,7 @@ def test_an_error_of_the_server_is_told_in_one_sentence_alone(database):
 import sys
 from sqlalchemy import text
 from harness.grading.ledger.ledger_server import ServerDatabase
-from harness.errors import ServerError
+from harness.core.errors import ServerError
 opened = ServerDatabase({database!r}, "the ledger")
 opened.connection.exec_driver_sql("CREATE TABLE one (number integer CHECK (number < 2))")
 try:

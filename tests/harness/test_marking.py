@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import Late, MarkPart
+from harness.core.records import Failure, FailureKind, Verdict
 from harness.grading.marks import marker
 from harness.grading.marks.marking import (
     describe_span,
@@ -18,7 +19,6 @@ from harness.grading.marks.marking import (
     sentence,
 )
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, CheckLog, decimal
-from harness.records import Failure, FailureKind, Verdict
 from tests.harness.made_attempts import (
     GOOD_LOG,
     assignment_of,

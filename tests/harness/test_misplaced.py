@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 import pytest
 
-from harness import shipped
 from harness.archives.archive import place
 from harness.assignments import assignment, contents, workspace
 from harness.assignments.build_steps import build
 from harness.assignments.contents import faults, sort_files
+from harness.reading import shipped
 from tests.harness import archives
 from tests.harness.hostile_archives import python_tar
 

@@ -9,9 +9,9 @@ from functools import partial
 
 import pytest
 
+from harness.core.records import Verdict
 from harness.judging import diagnosis, in_process
 from harness.judging.diagnosis import diagnoses
-from harness.records import Verdict
 from oracle.mistakes import ASSIGNMENTS
 from tests.harness.mixed import RIGHT, behave_alike, draw, judge
 from tests.harness.test_diagnosis import public, read_shipped_cases, result_of

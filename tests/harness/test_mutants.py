@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.banks.mutants import mutant_engines, mutants
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from tests.harness.umasks import strict_umask
 
 PROGRAM = """\

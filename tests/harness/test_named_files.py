@@ -3,7 +3,7 @@
 import pytest
 
 from harness.cli import main
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
 from harness.generating import test_production
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
 

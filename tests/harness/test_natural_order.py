@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from harness.text import natural_order
+from harness.core.text import natural_order
 
 SORTED = [
     ("s1", "s2", "s10", "s11", "s100"),

@@ -7,7 +7,7 @@ import pytest
 from harness.assignments import assignment, build_steps, needs, workspace
 from harness.assignments.assignment import BuildSteps
 from harness.cli import main
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from tests.harness import small_class
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]

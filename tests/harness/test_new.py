@@ -10,10 +10,10 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
+from harness.core.errors import ExitCode
 from harness.declared.probes import pattern_of
 from harness.declared.program_process import ProgramStart
 from harness.environments import interpreters
-from harness.errors import ExitCode
 from oracle.command_properties import STANDARD
 from tests.harness.declared_games import ENGINE
 from tests.harness.new_games import GAMES

@@ -10,7 +10,7 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
 from tests.harness.new_games import NAMES, facts, lay, make_environment
 
 pytestmark = pytest.mark.processes

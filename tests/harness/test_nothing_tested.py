@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from harness.cli import main
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
 from harness.fuzzing import two_engines
 from harness.fuzzing.fuzzer import ENOUGH
 from harness.grading.auditing.wrong_answers import Looker

@@ -10,12 +10,12 @@ import pytest
 
 from harness.assignments import assignment
 from harness.assignments.public_tests import run_public_tests
-from harness.options import BoxLimits, Limits, Options
-from harness.processes import children, descendants
+from harness.core.options import BoxLimits, Limits, Options
+from harness.core.processes import children, descendants
+from harness.core.records import FailureKind, Reply, Verdict
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.pattern import read_gogui
-from harness.records import FailureKind, Reply, Verdict
 from harness.report.difference import difference
 from harness.running.file_runner import RunContext, run_file
 from harness.running.hangs import HANGS, HangPolicy, do_anything

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
 from tests.harness.own_games import GAMES, OWN, fuzzed, right, wrong
 from tests.tiers import one_in
 

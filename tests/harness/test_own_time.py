@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.core.errors import EngineError, EngineIdleError, SandboxError, StarvedError
+from harness.core.options import BoxLimits, Limits
+from harness.core.processes import descendants
+from harness.core.records import CaseFile, FailureKind
 from harness.engine import engine_clock
 from harness.engine.engine_clock import EngineClock, Thread, Use
 from harness.engine.engine_session import EngineSession
 from harness.engine.launch import PlainLauncher
 from harness.engine.process import EngineProcess
-from harness.errors import EngineError, EngineIdleError, SandboxError, StarvedError
-from harness.options import BoxLimits, Limits
-from harness.processes import descendants
-from harness.records import CaseFile, FailureKind
 from harness.sandbox import levels
 from harness.sandbox.boxed_engines import Sandbox
 from harness.specifications import EVERYONES

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.options import Limit
-from harness.records import (
+from harness.core.options import Limit
+from harness.core.records import (
     CaseFile,
     Exchange,
     Failure,

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from harness import file_system
-from harness.errors import UsageError
+from harness.core import file_system
+from harness.core.errors import UsageError
 from harness.grading.ledger import places
 from harness.service import settings
 

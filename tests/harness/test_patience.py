@@ -12,11 +12,11 @@ import pytest
 from harness.cli import main
 from harness.cli.console import Console
 from harness.cli.run import RUN
+from harness.core.options import Limits, Options
+from harness.core.records import Progress, Waiting
 from harness.engine import engine_session, process
 from harness.grading.attempts import grading_progress
 from harness.grading.attempts.grading_progress import GradingProgress
-from harness.options import Limits, Options
-from harness.records import Progress, Waiting
 from harness.report import progress
 from harness.report.progress import Heartbeat
 from harness.running.runs import run

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import SandboxError
+from harness.core.errors import SandboxError
+from harness.core.records import FileResult, Verdict
 from harness.reading import pattern
-from harness.records import FileResult, Verdict
 from harness.report.file_view import view
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal

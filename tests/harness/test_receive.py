@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.archives import reading
 from harness.archives.archive_streams import MIB, IntakeLimits
 from harness.assignments import assignment, public_tests, workspace
-from harness.errors import ArchiveError, ReadingFailedError, UsageError
+from harness.core.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.grading.ingest.log_evidence import LONGEST

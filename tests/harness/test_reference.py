@@ -6,14 +6,14 @@ import random
 import pytest
 
 from harness.assignments import assignment
+from harness.core.errors import ReferenceFailedError
+from harness.core.records import Reply
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import read
 from harness.declared.engine import accepts, choices
 from harness.declared.reference import digest, end_processes
 from harness.declared.specifying import specify
 from harness.engine import launch
-from harness.errors import ReferenceFailedError
-from harness.records import Reply
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, lay, read_sent_commands
 from tests.harness.test_check import works
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness import cli, file_system
+from harness import cli
+from harness.core import file_system
 from tests.harness import small_class
 
 # Some look at the sandbox, or start the engine, before they refuse.

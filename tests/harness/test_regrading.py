@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import MarkPart
+from harness.core.records import Build, Outcome, Reply, Verdict
 from harness.grading.marks import regrading
 from harness.grading.marks.marking import marks
 from harness.grading.marks.regrading import (
@@ -20,7 +21,6 @@ from harness.grading.marks.regrading import (
 )
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded
 from harness.reading import casefile
-from harness.records import Build, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
 from tests.harness.made_attempts import (
     NEVER_LATE,

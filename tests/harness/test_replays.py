@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from harness.core.records import Exchange, Reply
 from harness.judging import board_replay, in_process, mutant_replay
 from harness.reading import casefile
-from harness.records import Exchange, Reply
 from harness.running.file_runner import not_run
 from harness.specifications import specification
 from oracle.mistakes import find_mistake

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from harness.errors import ReportError
+from harness.core.errors import ReportError
 from harness.report import report_files
 from harness.report.report_files import write, write_bytes
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import UsageError
-from harness.options import GIB, Limit
-from harness.records import Failure, FailureKind
+from harness.core.errors import UsageError
+from harness.core.options import GIB, Limit
+from harness.core.records import Failure, FailureKind
+from harness.core.text import escape_controls, without_surrogates
 from harness.report import json, junit, tap
 from harness.report.tally import tally, total, troubles
-from harness.text import escape_controls, without_surrogates
 from tests.harness.made_run import GREEN, RUN, Line, V, made_file
 
 # Whatever an engine or a case file may hold: markup, control characters, undecoded bytes.

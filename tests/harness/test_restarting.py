@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.core.options import Limits, Options
+from harness.core.records import FailureKind, Verdict
 from harness.judging import in_process
 from harness.judging.diagnosis import diagnoses
-from harness.options import Limits, Options
 from harness.reading import casefile
 from harness.reading.suite import gather
-from harness.records import FailureKind, Verdict
 from harness.report import json as json_report
 from harness.report import junit, tap
 from harness.report.file_view import view

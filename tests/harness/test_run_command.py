@@ -17,8 +17,8 @@ import pytest
 
 from harness.cli import commandline, main
 from harness.cli.run import RUN, read_options
-from harness.errors import UsageError
-from harness.options import PATIENT, Options
+from harness.core.errors import UsageError
+from harness.core.options import PATIENT, Options
 from tests.documents import section
 from tests.harness.gogui_model import GoguiRegress
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import CaseError
+from harness.core.errors import CaseError
+from harness.core.records import Failure, FailureKind, FileResult, Progress, Reply, Verdict
 from harness.reading import casefile
-from harness.records import Failure, FailureKind, FileResult, Progress, Reply, Verdict
 from harness.running import file_runner
 from harness.running.protocol_facts import count_errors
 from harness.running.runs import Limits, Options, run

@@ -23,7 +23,7 @@ import pytest
 
 from harness.cli import machine as doctor_module
 from harness.cli.machine import DOCTOR
-from harness.errors import SandboxError
+from harness.core.errors import SandboxError
 from harness.sandbox import canary, landlock, levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.plan import BoxEnd

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.options import BoxLimits
+from harness.core.options import BoxLimits
 from harness.sandbox import landlock, launcher, plan
 
 # --- Landlock

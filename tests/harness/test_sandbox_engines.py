@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from harness.errors import EngineError, SandboxError
-from harness.options import CPU_SECONDS, GIB, BoxLimits, Limit
-from harness.records import FailureKind
+from harness.core.errors import EngineError, SandboxError
+from harness.core.options import CPU_SECONDS, GIB, BoxLimits, Limit
+from harness.core.records import FailureKind
 from harness.sandbox import canary, levels, untrusted_folders, view
 from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.launcher import Boxed

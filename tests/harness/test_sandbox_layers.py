@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.options import CPU_SECONDS, GIB, MIB, Limit
+from harness.core.options import CPU_SECONDS, GIB, MIB, Limit
 from harness.sandbox import landlock, seccomp, view, watch
 from harness.sandbox.plan import Mount, MountKind, Watched
 from tests import golden

@@ -12,9 +12,9 @@ import pytest
 import oracle
 from harness.cli import main
 from harness.cli.engine_options import visible_paths
-from harness.errors import UsageError
-from harness.options import MIB, BoxLimits
-from harness.records import FailureKind, FileResult, Verdict
+from harness.core.errors import UsageError
+from harness.core.options import MIB, BoxLimits
+from harness.core.records import FailureKind, FileResult, Verdict
 from harness.running.runs import Limits, Options, run
 from harness.sandbox import boxed_engines as engines_module
 from harness.sandbox import launcher as launcher_module

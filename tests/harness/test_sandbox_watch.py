@@ -29,7 +29,7 @@ def proc(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         return files[path]
 
     monkeypatch.setattr(watch, "read", read)
-    monkeypatch.setattr("harness.processes.read", read)
+    monkeypatch.setattr("harness.core.processes.read", read)
     return files
 
 

@@ -10,20 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.assignments import assignment
+from harness.core.errors import EngineError
+from harness.core.options import PROTOCOLS, Limits
+from harness.core.records import Failure, FailureKind, Reply
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
 from harness.declared.game_state import AllowedLines
 from harness.engine.launch import PlainLauncher
 from harness.engine.protocols import Ahead, find_protocol
-from harness.errors import EngineError
 from harness.fuzzing.by_reference import AnsweredScript, ByReference, Likeness
 from harness.fuzzing.drawing import GuessingDrawer
 from harness.fuzzing.findings import Causes
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, UnderWay
 from harness.fuzzing.judges import HeardScript
 from harness.fuzzing.search import FuzzBudget, ScriptSender
-from harness.options import PROTOCOLS, Limits
-from harness.records import Failure, FailureKind, Reply
 from harness.specifications import specification
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, Trace, name_of

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.errors import EngineError, UsageError
+from harness.core.options import Limits
+from harness.core.records import FailureKind
+from harness.core.text import decode
 from harness.engine.engine_session import WINDOW, EngineSession, groups
 from harness.engine.launch import PlainLauncher, split_program, with_seed
 from harness.engine.process import EngineProcess
 from harness.engine.replies import Splitter, end_of_last_reply
-from harness.errors import EngineError, UsageError
-from harness.options import Limits
-from harness.records import FailureKind
 from harness.running.runs import Options, run
-from harness.text import decode
 from tests.harness.silent_process import SilentProcess
 
 ENGINES = Path(__file__).parent.parent / "engines"

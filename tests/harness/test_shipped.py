@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import shipped
 from harness.cli import main
 from harness.engine import launch
-from harness.reading import casefile
+from harness.reading import casefile, shipped
 from harness.reading.suite import expand
 from harness.sandbox import view
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.records import Reply
 from harness.reading.expectation import EMPTY
-from harness.records import Reply
 from harness.report.difference import komi_of, sides
 from harness.report.file_view import FileView, view
 from harness.specifications import NAMES, specification

@@ -12,8 +12,8 @@ import pytest
 
 from harness.assignments import assignment
 from harness.assignments.public_tests import run_public_tests
-from harness.options import Limits, Options
-from harness.records import FailureKind
+from harness.core.options import Limits, Options
+from harness.core.records import FailureKind
 from harness.running.runs import run
 from tests.harness.made_class_of_files import grade_class, results, write_class
 from tests.harness.test_grade import sandbox  # noqa: F401 - a fixture

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import ArchiveError, UsageError
+from harness.core.errors import ArchiveError, UsageError
+from harness.core.text import one_line
 from harness.grading.ingest import sources
 from harness.grading.ingest.csv_source import COLUMNS
 from harness.grading.ingest.names import fold_name, safe, version
 from harness.grading.ingest.sources import entries, read
 from harness.grading.records import StudentSubmissions
-from harness.text import one_line
 from tests import documents
 from tests.harness.downloads import (
     canvas_name,

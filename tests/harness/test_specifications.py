@@ -11,7 +11,7 @@ import pytest
 from harness import specifications
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile
 from harness.specifications import NAMES, specification

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.signals import ending_on_signals
+from harness.core.signals import ending_on_signals
 from tests.harness.test_sandbox_boxes import needs
 
 pytestmark = pytest.mark.processes

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.options import STATUS_LAST, Limits, Options
+from harness.core.records import FailureKind, FileResult, Reply, Verdict
 from harness.engine.protocols import find_protocol
-from harness.options import STATUS_LAST, Limits, Options
 from harness.reading import answer_files
-from harness.records import FailureKind, FileResult, Reply, Verdict
 from harness.report.junit import mismatch
 from harness.running.runs import run
 

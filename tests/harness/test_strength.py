@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.assignments import assignment
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli import main
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
 from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.reading import casefile, suite
 from harness.specifications import specification

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.records import Diagnosis, FileResult
 from harness.grading.exports.feedback import body_of, pages
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt, Graded
-from harness.records import Diagnosis, FileResult
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.mistakes import find_mistake

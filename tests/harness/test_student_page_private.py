@@ -18,12 +18,12 @@ from urllib.parse import quote, unquote
 import pytest
 
 from harness.assignments.assignment import VISIBLE
+from harness.core.records import FileResult, Verdict
 from harness.grading.exports import exporters as exports
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, ClassResult
 from harness.judging.in_process import mutant_engine
 from harness.reading import casefile
 from harness.reading.expectation import examples, in_words
-from harness.records import FileResult, Verdict
 from harness.report.board_evidence import evidence
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board

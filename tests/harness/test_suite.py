@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import CaseError
+from harness.core.errors import CaseError
 from harness.reading.suite import expand
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.records import Failure, FailureKind, Outcome, Reply, Verdict
 from harness.grading.marks.marker import THRESHOLD, chance, fisher, pairs, suspicion
 from harness.grading.records import IMAGE, PUBLIC, Attempt
 from harness.judging.in_process import folder_of, mutant_engine
 from harness.reading.casefile import parse
-from harness.records import Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES

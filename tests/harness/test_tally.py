@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.errors import ExitCode
-from harness.records import Failure, FailureKind
+from harness.core.errors import ExitCode
+from harness.core.records import Failure, FailureKind
 from harness.report.tally import Tally, exit_code, phrases, tally, total
 from tests.harness.made_run import GREEN, RULES, RUN, SCORE, Line, V, made_file
 

@@ -10,11 +10,11 @@ from threading import current_thread, main_thread
 
 import pytest
 
+from harness.core.options import Options
+from harness.core.records import Verdict
 from harness.judging import strength
 from harness.judging.diagnosis import diagnoses
-from harness.options import Options
 from harness.reading import casefile
-from harness.records import Verdict
 from harness.running.runs import run
 from harness.specifications import specification
 from harness.verifying.whole import verify

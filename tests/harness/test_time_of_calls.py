@@ -21,10 +21,10 @@ from harness.adapters.inside.adapter_protocol import AdapterBoard, TimeOut
 from harness.adapters.inside.calling import TimeLeft, count_seconds
 from harness.adapters.inside.java_go import Methods
 from harness.assignments import workspace
+from harness.core.options import Limits
+from harness.core.processes import descendants
 from harness.engine.engine_session import EngineSession
 from harness.engine.process import EngineProcess
-from harness.options import Limits
-from harness.processes import descendants
 from harness.sandbox import levels
 from tests.harness.busy import a_cpu, busy, jumping_clock
 from tests.harness.test_building import sandbox, stage, steps  # noqa: F401 - fixtures

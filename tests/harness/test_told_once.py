@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.check.steps import CheckReporter, _verdict
+from harness.core.records import Failure, FailureKind
 from harness.reading import casefile
-from harness.records import Failure, FailureKind
 from harness.report.html.parts import Crashes, troubles
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.errors import AssignmentError
+from harness.core.options import STATUS_LAST, Options
+from harness.core.records import Reply, Verdict
 from harness.engine import translation
 from harness.engine.translation import Rules, Translation
-from harness.errors import AssignmentError
-from harness.options import STATUS_LAST, Options
-from harness.records import Reply, Verdict
 from harness.running.runs import run
 
 GAMES = Path(__file__).parent.parent / "own_games"

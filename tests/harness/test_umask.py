@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from harness import adapters, file_system
+from harness import adapters
 from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import assignment
+from harness.core import file_system
 from harness.grading import grade
 from harness.grading.attempts.attempt_plan import GradeOptions
 from tests.harness import small_class

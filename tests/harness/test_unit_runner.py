@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from harness.core.errors import SandboxError, StarvedError
+from harness.core.options import BoxLimits, Limits
+from harness.core.records import Build, FileResult, Outcome, Verdict
+from harness.core.signals import SIGKILL
 from harness.engine import protocols
 from harness.engine.launch import PlainLauncher
-from harness.errors import SandboxError, StarvedError
-from harness.options import BoxLimits, Limits
 from harness.reading import casefile
-from harness.records import Build, FileResult, Outcome, Verdict
 from harness.running.hangs import HangPolicy
-from harness.signals import SIGKILL
 from harness.specifications import EVERYONES
 from harness.work import fairness, unit_runner, unit_worker
 from harness.work.records import (

@@ -14,15 +14,15 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
+from harness.core.errors import ExitCode
+from harness.core.options import STATUS_LAST
+from harness.core.records import CaseFile
 from harness.declared import declaration, specifying
 from harness.declared.conversation_drawing import Drawer
-from harness.errors import ExitCode
 from harness.fuzzing.by_reference import ByReference
 from harness.grading.attempts.variants import image_of, origin
 from harness.judging.in_process import is_exact
-from harness.options import STATUS_LAST
 from harness.reading import casefile
-from harness.records import CaseFile
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.script import Script
 from harness.vocabulary.transformations import COLORS, SYMMETRY

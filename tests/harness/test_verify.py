@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.errors import CaseError
+from harness.core.errors import CaseError
 from harness.judging import in_process
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile, suite

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main, verify
-from harness.errors import CaseError, UsageError
+from harness.core.errors import CaseError, UsageError
 from harness.reading import casefile
 from harness.verifying.expectation_judge import CaseFinding, FindingKind
 from oracle import __version__

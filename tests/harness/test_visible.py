@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text import escape_controls, one_line, without_surrogates
+from harness.core.text import escape_controls, one_line, without_surrogates
 
 CASES = [
     ("plain text\n\twith a tab", "plain text\n\twith a tab"),

@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from harness.core.errors import UsageError
+from harness.core.options import BoxLimits, Limits
+from harness.core.records import Build
 from harness.environments.interpreters import EnginePython
-from harness.errors import UsageError
-from harness.options import BoxLimits, Limits
-from harness.records import Build
 from harness.work import canonical_json, records, unit_worker
 from harness.work.records import (
     AttemptFinished,

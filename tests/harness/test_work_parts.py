@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from harness.errors import UsageError
-from harness.options import Limit
-from harness.records import (
+from harness.core.errors import UsageError
+from harness.core.options import Limit
+from harness.core.records import (
     CaseFile,
     Exchange,
     Failure,

@@ -23,10 +23,10 @@ from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.core.records import CaseFile
 from harness.judging.in_process import answers, failing_lines, mutant_engine
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import CaseFile
 from harness.specifications.record import reply_of
 from oracle.gtp import new_engine
 from oracle.mistakes import MISTAKES, Breakdown, Mistake

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 import oracle.gtp
+from harness.core.records import Reply, Verdict
 from harness.engine.replies import Splitter
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import Reply, Verdict
 from tests.oracle.second_opinion import ENGINES
 
 CASES = Path(__file__).parents[2] / "cases"

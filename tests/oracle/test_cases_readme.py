@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import oracle.gtp
+from harness.core.errors import CaseError
+from harness.core.records import Verdict
 from harness.engine.replies import Splitter
-from harness.errors import CaseError
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.pattern import read_gogui
-from harness.records import Verdict
 from tests.oracle.test_cases import CASES, FILES, GAMES, assignment_of
 
 TEXT = (CASES / "README.md").read_text()

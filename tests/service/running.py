@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from harness.errors import ServerError
+from harness.core.errors import ServerError
 from harness.service.courses import gradings, making, roster, submissions
 from harness.service.people import accounts
 from harness.service.records import FAULT, STUDENT, CourseAssignment

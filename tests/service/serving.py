@@ -17,7 +17,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from harness import shipped
+from harness.reading import shipped
 from harness.service.app import guard_application
 from harness.service.courses import making, roster, roster_files
 from harness.service.jobs.worker import Worker

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from harness.archives.archive_streams import IntakeLimits
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.grading.ledger import places
 from harness.service.app import guard_application
 from harness.service.courses import submissions

@@ -13,7 +13,7 @@ import pytest
 from harness import cli, client
 from harness.cli import client as commands
 from harness.client import Client, place_of
-from harness.errors import ServerError, UsageError
+from harness.core.errors import ServerError, UsageError
 from harness.service.people import accounts
 from harness.service.storage import courses
 from tests.harness import small_class

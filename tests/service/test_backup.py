@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from harness import cli
-from harness.errors import LedgerError
+from harness.core.errors import LedgerError
 from harness.grading.ledger.ledger import Ledger
 from harness.service.operations import data
 from harness.service.settings import Settings

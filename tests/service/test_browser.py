@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import shipped
+from harness.reading import shipped
 from harness.service.people.accounts import digest_of
 from harness.service.storage import people
 from harness.service.web.access import COOKIE

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses import changes, submissions
 from harness.service.local_times import add_offset, describe_date
 from harness.service.storage import courses, uploads

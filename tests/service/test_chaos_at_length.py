@@ -20,7 +20,7 @@ import psycopg
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.errors import ServerError
+from harness.core.errors import ServerError
 from harness.grading import LEDGER, grade
 from harness.grading.attempts.attempt_plan import GradeOptions
 from harness.grading.ledger.ledger import Ledger

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.errors import InvalidGradingStateError
+from harness.core.errors import InvalidGradingStateError
 from harness.service.courses import deadlines, gradings
 from harness.service.courses import gradings as given
 from harness.service.courses.gradings import Decision

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 
 from harness.client import Client
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.people import accounts
 from harness.service.storage import courses
 from harness.service.storage.tables import LINK, TOKEN

@@ -7,7 +7,7 @@ import pytest
 
 from harness.cli import client as commands
 from harness.client import Client, suite_of
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses import engine_suites
 from harness.service.jobs import job_handlers
 from harness.service.operations import administration

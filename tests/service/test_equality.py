@@ -15,7 +15,6 @@ from unittest import mock
 
 import pytest
 
-from harness import shipped
 from harness.archives.archive_streams import IntakeLimits
 from harness.assignments import assignment as assignments
 from harness.cli import grade as grade_command
@@ -23,6 +22,7 @@ from harness.cli import main
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
+from harness.reading import shipped
 from harness.sandbox import levels
 from harness.service.courses import cases, making
 from harness.service.jobs.result_files import folder_of

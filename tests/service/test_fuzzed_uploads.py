@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from harness import shipped
+from harness.reading import shipped
 from harness.service import web
 from harness.service.api.requests import schema_of
 from harness.service.app import application

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from harness.archives import reading
-from harness.errors import ReadingFailedError
+from harness.core.errors import ReadingFailedError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts.orders import SetAside
 from harness.service import machines

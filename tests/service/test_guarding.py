@@ -11,7 +11,7 @@ import pytest
 from starlette.responses import StreamingResponse
 
 import harness
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.app import guard_application
 from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts

@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses import making, roster, submissions
 from harness.service.people import accounts
 from harness.service.records import CHECK, STUDENT, CourseAssignment

@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 from markupsafe import escape
 
-from harness import clock_changes
+from harness.assignments import clock_changes
 from harness.assignments.assignment import Late
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses import making
 from harness.service.courses.deadlines import describe_late, describe_terms
 from harness.service.courses.submissions import explain_closed

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness.errors import ServerError
+from harness.core.errors import ServerError
 from harness.grading.ledger import ledger_server, sqlite_file
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import ServerPlace

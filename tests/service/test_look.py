@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from harness.text import natural_order
+from harness.core.text import natural_order
 from tests.service.serving import (
     KINDS_AT_LENGTH,
     Browser,

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses import deadlines, making, roster, submissions
 from harness.service.people import accounts
 from harness.service.records import TEACHER, CourseAssignment

@@ -19,7 +19,7 @@ from harness import cli
 from harness.cli.service import print_timezone
 from harness.cluster import state, tls
 from harness.cluster.records import ClusterState, Facts, WorkerStatus
-from harness.errors import ServerError, UsageError
+from harness.core.errors import ServerError, UsageError
 from harness.service import monitoring
 from harness.service.monitoring import Counter
 from harness.service.operations import health

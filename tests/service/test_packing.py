@@ -6,7 +6,7 @@ import tarfile
 import pytest
 from starlette.datastructures import UploadFile
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.pages import forms
 from tests.harness import small_class
 from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of, work

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses import point_weights
 from harness.service.courses.point_weights import PointWeights
 from harness.service.storage import courses

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from fastapi.routing import APIRoute
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.app import application
 from harness.service.jobs import job_handlers
 from harness.service.storage import queue

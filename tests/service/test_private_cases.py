@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import shipped
 from harness.assignments import assignment
 from harness.banks import banks
+from harness.core.errors import UsageError
 from harness.engine import launch
-from harness.errors import UsageError
 from harness.generating import test_production
 from harness.judging import strength
-from harness.reading import casefile
+from harness.reading import casefile, shipped
 from harness.service.jobs import drafts, private_cases
 from harness.service.jobs.candidates import Candidate, DraftFindings, PublicCatch
 from harness.service.jobs.drafts import DraftFolder, KeptCandidates

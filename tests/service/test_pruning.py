@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from harness import cli
-from harness.errors import LedgerError, UsageError
+from harness.core.errors import LedgerError, UsageError
 from harness.grading.ledger.chains import Seal
 from harness.service.courses import submissions
 from harness.service.operations import data

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from tests.harness import archives
 from tests.service.serving import read_roster
 

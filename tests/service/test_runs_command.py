@@ -7,7 +7,7 @@ import pytest
 
 from harness.cli import client as commands
 from harness.client import Client, suite_of
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from tests.service.serving import BASE
 from tests.service.test_api_submissions import Through
 from tests.service.test_suites import Author, F, J, P, document

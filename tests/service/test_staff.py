@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses import making, staff
 from harness.service.courses.staff import NewStaff
 from harness.service.people import accounts

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, text
 
-from harness.errors import LedgerError, ServerError, UsageError
+from harness.core.errors import LedgerError, ServerError, UsageError
 from harness.service.people import accounts
 from harness.service.records import Course, CourseAssignment
 from harness.service.settings import Settings

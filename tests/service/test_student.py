@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.grading.exports import exporters
 from harness.grading.records import Marks
 from harness.service.courses import deadlines, gradings

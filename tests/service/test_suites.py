@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import encode_without_surrogates, without_surrogates
 from harness.history import history_file as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.service.courses import engine_suites, run_documents
 from harness.service.people import accounts
-from harness.text import encode_without_surrogates, without_surrogates
 from tests.harness.made_run import RUN, Line, V, made_file
 from tests.harness.test_answers_golden import RUN as ANSWERS_RUN
 from tests.service.serving import BASE, Browser, client_of, link_for

@@ -6,7 +6,7 @@ import pytest
 
 from harness.assignments import assignment as assignments
 from harness.assignments import contents
-from harness.errors import ReadingFailedError
+from harness.core.errors import ReadingFailedError
 from harness.grading.ingest import sources
 from harness.grading.records import Submission
 from harness.service.courses import submissions

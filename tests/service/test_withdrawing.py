@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.grading.records import Marks
 from harness.service.courses import making, roster, submissions
 from harness.service.pages import forms

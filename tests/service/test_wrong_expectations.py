@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.errors import SandboxError
+from harness.core.errors import SandboxError
 from harness.service.courses import cases
 from harness.service.jobs import job_handlers, private_cases
 from harness.service.records import PLAN

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from harness.errors import ServerError
+from harness.core.errors import ServerError
 from harness.service.courses import making
 from harness.service.people import accounts
 from harness.service.records import DONE, STUDENT

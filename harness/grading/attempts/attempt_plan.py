@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import FILE, Assignment
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.options import GTP
+from harness.core.records import CaseFile, Step
+from harness.core.text import encode, number_of
 from harness.grading.ledger.places import Store
 from harness.grading.ledger.records import CaseRow, PlannedAttempt, Run
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, StudentSubmissions, Submission
-from harness.options import GTP
 from harness.reading import casefile, suite
-from harness.records import CaseFile, Step
-from harness.text import encode, number_of
 from harness.work import canonical_json
 from oracle import __version__
 

@@ -12,7 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 from harness.assignments.assignment import Assignment
-from harness.errors import BusyError
+from harness.core.errors import BusyError
+from harness.core.records import Build, CaseFile, FileResult
 from harness.grading.attempts.grading_progress import Alarm, trouble
 from harness.grading.attempts.orders import (
     ALONE,
@@ -25,7 +26,6 @@ from harness.grading.attempts.orders import (
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.records import BuildRow, FinishedRun, ResultRow
 from harness.reading import casefile
-from harness.records import Build, CaseFile, FileResult
 from harness.report.progress import as_time
 from harness.running.jobs import Fault
 from harness.work import canonical_json, fairness, records

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Self
 
-from harness.errors import ClassWideError
+from harness.core.errors import ClassWideError
+from harness.core.records import Build, FileResult
+from harness.core.text import number_of, one_line
 from harness.grading.attempts.orders import GradingListener
 from harness.reading.last_words import last_words, normalize
-from harness.records import Build, FileResult
 from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
 from harness.report.tally import answers_a_test, never_answers
-from harness.text import number_of, one_line
 from harness.work import records
 
 TYPE_CHECKING = False

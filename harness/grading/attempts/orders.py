@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from harness.assignments.assignment import Assignment
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.options import BoxLimits
+from harness.core.records import CaseFile
 from harness.grading.attempts.attempt_plan import companions
 from harness.grading.ledger.records import Lease
-from harness.options import BoxLimits
-from harness.records import CaseFile
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, unit_worker
 from harness.work.canonical_json import Level, Sha256

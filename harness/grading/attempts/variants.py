@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
+from harness.core.records import CaseFile, Reply, Step
 from harness.judging.in_process import expression, folder_of, is_exact, is_underspecified
 from harness.reading import casefile
-from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.transformations import (
     KINDS,

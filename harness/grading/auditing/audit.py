@@ -20,17 +20,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeGuard
 
-from harness import file_system
 from harness.assignments.assignment import Assignment
-from harness.errors import UsageError
+from harness.core import file_system
+from harness.core.errors import UsageError
+from harness.core.records import CaseFile, FileResult, Verdict
+from harness.core.signals import ending_on_signals
 from harness.grading.attempts.grading_progress import UnitsProgress
 from harness.grading.attempts.orders import GradingContext, Orders, unit_case
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
-from harness.records import CaseFile, FileResult, Verdict
 from harness.report.progress import bars
 from harness.running import jobs
-from harness.signals import ending_on_signals
 from harness.work import canonical_json, records
 from harness.work.records import AttemptFinished, HarnessFailed, WorkUnit
 

@@ -10,10 +10,11 @@ from contextlib import closing
 from itertools import cycle
 from pathlib import Path
 
-from harness import file_system
 from harness.assignments import workspace
 from harness.assignments.assignment import Assignment
-from harness.errors import EngineError
+from harness.core import file_system
+from harness.core.errors import EngineError
+from harness.core.records import CaseFile
 from harness.fuzzing import hypothesis_at_home_in
 from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.findings import FuzzFinding, write
@@ -22,7 +23,6 @@ from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.grading.attempts.orders import GradingContext, unit_runner_of
 from harness.grading.records import Audited, WrongAnswer
-from harness.records import CaseFile
 from harness.running import jobs
 from harness.vocabulary.script import BOARDS
 from harness.work.machine import die_with_parent

@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 from harness.archives import archive
 from harness.banks import banks
-from harness.errors import ArchiveError, HarnessError, UsageError
+from harness.core.errors import ArchiveError, HarnessError, UsageError
+from harness.core.records import FileResult, Outcome, Verdict
+from harness.core.signals import ending_on_signals
+from harness.core.text import number_of
 from harness.grading.attempts.attempt_plan import GradingPlan
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.banking import anonymous
 from harness.grading.records import IMAGE, Attempt, Student
-from harness.records import FileResult, Outcome, Verdict
 from harness.report.tally import never_answers
-from harness.signals import ending_on_signals
-from harness.text import number_of
 from harness.work import canonical_json, records
 
 

@@ -8,10 +8,10 @@ as ``Title (id)``. Rows without a student (``Points Possible``, ``Manual Posting
 import re
 from collections.abc import Iterable, Sequence
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import some
 from harness.grading.exports.exporters import Shown
 from harness.grading.exports.sheet import ColumnError, Ids, Sheet, SheetForm
-from harness.text import some
 
 # The columns that tell students apart, and what a student's own numbers are called.
 _IDS = {"ID": "canvas", "SIS User ID": "sis", "SIS Login ID": "login"}

@@ -38,12 +38,12 @@ version stays; whatever else changes makes it 2). *Points* are ``{"exact": "10/3
 from collections.abc import Iterator
 from fractions import Fraction
 
+from harness.core.text import encode_without_surrogates
 from harness.grading.exports.exporters import Files, Material
 from harness.grading.marks.findings import concerns
 from harness.grading.records import Attempt, ClassResult, Graded, decimal
 from harness.report.json import file_parts, open_object, with_list
 from harness.report.tally import tally
-from harness.text import encode_without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/class", 1
 
@@ -54,7 +54,7 @@ def files(material: Material) -> Files:
 
 
 def parts(result: ClassResult) -> Iterator[str]:
-    """Yield the document, for :func:`~harness.text.encode_without_surrogates`."""
+    """Yield the document, for :func:`~harness.core.text.encode_without_surrogates`."""
     yield from with_list(_head(result), "submissions", map(_submission, result.graded))
     yield "\n"
 

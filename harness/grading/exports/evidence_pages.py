@@ -7,12 +7,13 @@ the card links to the test's place in the conversation and back to the class.
 
 from collections.abc import Iterator
 
+from harness.core.records import FileResult, Outcome
+from harness.core.text import number_of, one_line, show_utc
 from harness.grading.exports import exporters, showing
 from harness.grading.exports.class_page import parts
 from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import quote
 from harness.grading.records import IMAGE, Attempt, Graded, Measured, decimal
-from harness.records import FileResult, Outcome
 from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.log import Links, conversation, part_cuts
@@ -21,7 +22,6 @@ from harness.report.html.parts import KINDS, LOOK, NOTHING, PageFrame, in_words,
 from harness.report.html.parts import times_in_words as time_in_words
 from harness.report.html.templates import drawing, render
 from harness.report.tally import tally
-from harness.text import number_of, one_line, show_utc
 
 _STDERR = 20_000  # characters of its end
 _CARDS = 60  # tests of one file that are shown in full

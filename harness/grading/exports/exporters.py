@@ -6,13 +6,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import escape_controls
 from harness.grading import records
 from harness.grading.exports.sheet import Filled, Sheet, SheetForm, fill, table
 from harness.grading.exports.showing import Feedback, feedback
 from harness.report.file_view import FileView
 from harness.report.views import Views
-from harness.text import escape_controls
 
 Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
 Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents

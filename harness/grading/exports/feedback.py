@@ -11,10 +11,11 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
+from harness.core.records import Repeat, Verdict
+from harness.core.text import escape_controls, one_line
 from harness.grading import records
 from harness.grading.exports.exporters import Files, Material, Shown, as_file
 from harness.grading.exports.showing import STATIC, Feedback
-from harness.records import Repeat, Verdict
 from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
@@ -22,7 +23,6 @@ from harness.report.html.parts import Crashes, PageFrame, badge, in_words, page,
 from harness.report.html.templates import drawing, render
 from harness.report.reporters import contexts
 from harness.report.tally import total
-from harness.text import escape_controls, one_line
 
 _STYLE = read_style(STATIC / "student.css")
 _COMMAND = 120  # characters

@@ -11,14 +11,14 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from harness.core.records import Verdict
+from harness.core.text import escape_controls, one_line
 from harness.grading.exports.exporters import Files, Material
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import counting_mark, decimal
-from harness.records import Verdict
 from harness.report.difference import sides
 from harness.report.file_view import WORDS, FileView
 from harness.report.json import with_list
-from harness.text import escape_controls, one_line
 from oracle.draw import draw_text
 
 _NAME = 120  # characters

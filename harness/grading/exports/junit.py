@@ -22,7 +22,7 @@ def files(material: Material) -> Files:
 
 
 def parts(result: ClassResult) -> Iterator[str]:
-    """Yield the document, to be written with :func:`~harness.text.escape_controls`."""
+    """Yield the document, to be written with :func:`~harness.core.text.escape_controls`."""
     files, broken = [], []
     for graded in result.graded:
         key = graded.submission.key

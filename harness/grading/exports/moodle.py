@@ -10,12 +10,12 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 
+from harness.core.text import escape_controls
 from harness.grading.exports.exporters import Files, Material, Shown
 from harness.grading.exports.sheet import ColumnError, Ids, Mark, Sheet, SheetForm
 from harness.grading.exports.showing import Feedback
 from harness.grading.records import Student, counting_mark, decimal
 from harness.report.junit import escape
-from harness.text import escape_controls
 
 KIND = "moodle"  # of a student's number: the participant's
 WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English

@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import number_of, one_line, some
 from harness.grading import records
 from harness.grading.ingest.csv_source import find_separator
-from harness.text import number_of, one_line, some
 
 _BOM = "\ufeff"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
 from harness.assignments.public_tests import AtHome, at_home
+from harness.core.records import Build, Diagnosis, FileResult, Outcome, Reply, Verdict
+from harness.core.text import at_most, number_of
 from harness.grading import records
 from harness.grading.marks.marking import TestResult, is_meant, tests, weight
-from harness.records import Build, Diagnosis, FileResult, Outcome, Reply, Verdict
 from harness.report.file_view import FileView
 from harness.report.views import Views
-from harness.text import at_most, number_of
 
 STATIC = Path(__file__).with_name("static")  # style sheets
 LONGEST = 4_000  # characters of a reply, and of standard error

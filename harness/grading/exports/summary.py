@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from harness.core.text import at_most, number_of, one_line, plural
 from harness.grading.auditing.audit import FOLDER
 from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
-from harness.text import at_most, number_of, one_line, plural
 
 _WIDTH = 28  # characters of a name
 _WORDS = 72  # characters of a remark

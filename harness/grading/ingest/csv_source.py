@@ -9,8 +9,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from harness import clock_changes
-from harness.errors import UsageError
+from harness.assignments import clock_changes
+from harness.core.errors import UsageError
 from harness.grading.ingest.names import fold_name
 from harness.grading.records import SourcePiece, Student, SubmittedFile
 

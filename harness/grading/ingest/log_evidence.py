@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from harness.archives import archive, archive_streams
 from harness.assignments import contents, public_tests
 from harness.assignments.assignment import Assignment
+from harness.core.text import number_of, one_line
 from harness.grading.records import CheckLog
-from harness.text import number_of, one_line
 
 _LONGEST = 4_000  # characters in a line, after which another begins
 _MOST = 500  # characters that one control sequence moves, erases or inserts

@@ -20,14 +20,14 @@ from harness.archives import archive, archive_streams, reading
 from harness.archives.archive_streams import MIB, IntakeLimits, Meter, mend_name
 from harness.assignments import contents
 from harness.assignments.assignment import Assignment
-from harness.errors import ArchiveError, ReadingFailedError, UsageError
+from harness.core.errors import ArchiveError, ReadingFailedError, UsageError
+from harness.core.text import escape_controls, one_line
 from harness.grading import records
 from harness.grading.ingest import csv_source
 from harness.grading.ingest.log_evidence import read_log
 from harness.grading.ingest.names import safe, version, with_digest
 from harness.grading.ledger.places import Store
 from harness.grading.records import SourcePiece, Student, StudentSubmissions, SubmittedFile
-from harness.text import escape_controls, one_line
 
 _ROOM = "gtp-harness-download-"
 _TOLD = 20  # names in one sentence

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Select, delete, insert, select
 from sqlalchemy.exc import DBAPIError
 
-from harness.errors import LedgerError, UsageError
+from harness.core.errors import LedgerError, UsageError
 from harness.grading.ledger import ledger_tables as sql
 
 START = ""  # the digest before the first row

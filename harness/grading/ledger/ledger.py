@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.errors import BusyError, LedgerError
+from harness.core.errors import BusyError, LedgerError
+from harness.core.text import count_rest, escape_controls
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
 from harness.grading.ledger.records import (
@@ -34,7 +35,6 @@ from harness.grading.ledger.records import (
     ResultRow,
     Run,
 )
-from harness.text import count_rest, escape_controls
 from harness.work import canonical_json
 
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process

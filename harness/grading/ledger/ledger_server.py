@@ -14,8 +14,8 @@ from sqlalchemy import Connection, NullPool, Table, create_engine, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, SQLAlchemyError
 
-from harness import extras
-from harness.errors import HarnessError, LedgerError, ServerError, UsageError
+from harness.core import extras
+from harness.core.errors import HarnessError, LedgerError, ServerError, UsageError
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness import file_system
 from harness.archives.archive import open_regular, pack_alike
 from harness.archives.archive_streams import PIECE, IntakeLimits, Meter
-from harness.errors import ArchiveError, UsageError
+from harness.core import file_system
+from harness.core.errors import ArchiveError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, select, update
 from sqlalchemy.exc import DBAPIError
 
-from harness.errors import LedgerError, UsageError
+from harness.core.errors import LedgerError, UsageError
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
 from harness.grading.ledger.chains import KEYS, SIGNED, Chains, Seal, SignedRow

@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlalchemy import Column, MetaData, NullPool, String, Table, create_engine, insert
 from sqlalchemy.exc import DBAPIError
 
-from harness.errors import BusyError, LedgerError, UsageError
+from harness.core.errors import BusyError, LedgerError, UsageError
 from harness.grading.ledger.ledger_server import LEDGER, LedgerDatabase, ServerDatabase
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
 from harness.grading.ledger.places import Place, ServerPlace

@@ -9,12 +9,12 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from harness.assignments.needs import advise_on_module
+from harness.core.records import Diagnosis
+from harness.core.text import one_line, plural
 from harness.grading.marks.marking import TestResult, does_not_run, own, quote, tests
 from harness.grading.records import ClassResult, Graded, Item, Twins, decimal
 from harness.reading.expectation import in_a_sentence
 from harness.reading.last_words import normalize
-from harness.records import Diagnosis
-from harness.text import one_line, plural
 
 SEVERAL_ERRORS = 2  # submissions with an equal wrong answer that make a group
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
+from harness.core.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.grading import records
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.orders import SetAside
@@ -18,7 +19,6 @@ from harness.judging.diagnosis import diagnoses, failures
 from harness.judging.mutant_replay import Memory
 from harness.reading import casefile
 from harness.reading.expectation import in_a_sentence
-from harness.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.vocabulary.transformations import KINDS, ORDER
 from harness.work import canonical_json, fairness
 from harness.work.records import NOTHING, Measurements, add_measurements

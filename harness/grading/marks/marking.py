@@ -23,12 +23,12 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment, Late, MarkPart
+from harness.assignments.clock_changes import measure
 from harness.assignments.contents import missing_of
-from harness.clock_changes import measure
+from harness.core.records import CaseFile, Reply, Step, Verdict
+from harness.core.text import number_of, one_line, plural, sentence
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
-from harness.records import CaseFile, Reply, Step, Verdict
 from harness.report.tally import answers_a_test, never_answers
-from harness.text import number_of, one_line, plural, sentence
 
 _FILES = "files"  # what judges a part that needs no tests
 _NOTHING = Fraction(0)

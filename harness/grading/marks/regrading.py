@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
+from harness.core.records import CaseFile, Step
+from harness.core.text import at_most, count_rest, sentence
 from harness.grading.marks.marking import marks, own, quote
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
-from harness.records import CaseFile, Step
-from harness.text import at_most, count_rest, sentence
 from oracle.sentences import listing
 
 # What a mark may change by.

@@ -7,8 +7,8 @@ without a script; one that is inside, and allowed by its digest alone, adds what
 import os
 from collections.abc import Sequence
 
-from harness.errors import ReportError
-from harness.records import RunResult
+from harness.core.errors import ReportError
+from harness.core.records import RunResult
 from harness.report import report_files
 from harness.report.file_view import FileView
 from harness.report.gogui import summary_dat

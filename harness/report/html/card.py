@@ -9,9 +9,10 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from harness.core.records import Outcome, Verdict
+from harness.core.text import one_line
 from harness.reading import expectation
 from harness.reading.casefile import comments
-from harness.records import Outcome, Verdict
 from harness.report.board_evidence import evidence
 from harness.report.difference import komi_of, sides
 from harness.report.file_view import FileView
@@ -20,7 +21,6 @@ from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
 from harness.report.html.templates import drawing
 from harness.report.reporters import Context, contexts
-from harness.text import one_line
 from oracle.draw import Diagram
 
 _COMMAND = 320  # characters

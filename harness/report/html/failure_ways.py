@@ -12,8 +12,10 @@ from itertools import product
 
 from markupsafe import Markup
 
+from harness.core.records import Outcome, Step, Verdict
+from harness.core.text import number_of, one_line, some
+from harness.core.typed import NamedTuple
 from harness.reading.expectation import EMPTY
-from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import evidence, names_of_points, right_answers, without_points
 from harness.report.difference import sides
 from harness.report.file_view import FileView
@@ -21,8 +23,6 @@ from harness.report.html.board_drawing import board
 from harness.report.html.file import card_addresses
 from harness.report.html.parts import NOTHING
 from harness.report.html.templates import render
-from harness.text import number_of, one_line, some
-from harness.typed import NamedTuple
 from harness.vocabulary.answers import differs
 
 _LONGEST_GROUP = 100  # characters of an answer

@@ -6,14 +6,14 @@ from functools import lru_cache
 
 from markupsafe import Markup
 
+from harness.core.records import Outcome, Pattern, Repeat, RunResult, Step, Verdict
+from harness.core.text import one_line
 from harness.reading import expectation
-from harness.records import Outcome, Pattern, Repeat, RunResult, Step, Verdict
 from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.page_names import LogPages, link, part_name
 from harness.report.html.templates import drawing, render
 from harness.report.reporters import contexts
-from harness.text import one_line
 
 _CELL = 80  # characters of a command, reply or expectation in the table
 _NAMED = 60  # characters of a test in the contents

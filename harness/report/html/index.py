@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from harness.records import RunResult, Verdict
+from harness.core.records import RunResult, Verdict
+from harness.core.text import count_rest, one_line
 from harness.report.baseline import Comparison
 from harness.report.file_view import FileView, crash_of
 from harness.report.html.file import card_addresses
@@ -11,7 +12,6 @@ from harness.report.html.parts import PageFrame, page, times_in_words
 from harness.report.html.templates import render
 from harness.report.reporters import command_of
 from harness.report.tally import total
-from harness.text import count_rest, one_line
 
 _COMMAND = 1_000  # characters of a command line
 _LISTED = 60  # failed tests of one file that are named

@@ -10,11 +10,11 @@ from operator import add, attrgetter
 
 from markupsafe import Markup
 
-from harness.records import FileResult, Reply, RunResult, Step
+from harness.core.records import FileResult, Reply, RunResult, Step
+from harness.core.typed import NamedTuple
 from harness.report.html.page_names import LogPages, link, log_name, part_name
 from harness.report.html.parts import PageFrame, page, part_links, warnings
 from harness.report.html.templates import drawing
-from harness.typed import NamedTuple
 
 _NO_CARDS: Mapping[int, tuple[str, str]] = {}
 _FEW = 10  # commands that need no filter

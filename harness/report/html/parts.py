@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from harness.records import Failure, FileResult, Outcome, Step, Verdict
+from harness.core.records import Failure, FileResult, Outcome, Step, Verdict
+from harness.core.text import count_rest, one_line
 from harness.report.file_view import WORDS, breaks, crash_of, paths_of_crashes, setup_errors
 from harness.report.html import page_names
 from harness.report.html.page_names import LogPages, link, part_name
 from harness.report.html.templates import GLOBALS, drawing, pieces
 from harness.report.report_files import SharedText
 from harness.report.tally import Tally, phrases
-from harness.text import count_rest, one_line
 
 # Not even a mistake in escaping may run a script or load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

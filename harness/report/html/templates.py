@@ -16,7 +16,7 @@ import jinja2
 from jinja2 import bccache, ext, lexer
 from markupsafe import Markup
 
-from harness.text import number_of, one_line, show_utc
+from harness.core.text import number_of, one_line, show_utc
 
 _HARNESS = Path(__file__).parents[2]
 _LINE_BREAK = re.compile(r"[ ]*\n\s*")

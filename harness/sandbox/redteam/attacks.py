@@ -137,7 +137,7 @@ def read_case_through_links(aim: Aim) -> None:
 
 def read_oracle(aim: Aim) -> None:
     sys.path[:0] = [aim["home"], *aim["path"]]
-    for name in ("oracle", "harness", "oracle.rules.go", "harness.records"):
+    for name in ("oracle", "harness", "oracle.rules.go", "harness.core.records"):
         with trying(f"import {name}"):
             __import__(name)
     with trying("list the shipped cases"):

@@ -17,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.options import MIB, BoxLimits
+from harness.core.options import MIB, BoxLimits
 from harness.sandbox import levels, memory, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from harness.sandbox.plan import BoxEnd

@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness.errors import SandboxError
+from harness.core.errors import SandboxError
 from harness.sandbox import levels, untrusted_folders
 from harness.sandbox.redteam import attacks
 from harness.sandbox.redteam.attack_table import PYTHON, Attack

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
-from harness.clock_changes import add_zone
+from harness.assignments.clock_changes import add_zone
 from harness.service.api import requests
 from harness.service.api.requests import Archive, Json, Key, Page
 from harness.service.courses import changes, deadlines, making, own_files

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import FILE, Assignment
-from harness.errors import CaseError, UsageError
+from harness.core.errors import CaseError, UsageError
+from harness.core.records import CaseFile
+from harness.core.text import number_of, some
 from harness.grading.ingest.names import safe
 from harness.reading import casefile
-from harness.records import CaseFile
 from harness.service.courses import engine_suites, own_files
 from harness.service.records import CourseAssignment, Suite
 from harness.service.settings import Settings
 from harness.service.storage import courses
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes of a case file
 _SUFFIX = ".gtp"

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
-from harness.errors import InvalidGradingStateError
+from harness.core.errors import InvalidGradingStateError
+from harness.core.text import number_of
 from harness.grading.marks.marking import judge_time
 from harness.service.courses import cases, gradebooks, making, roster, submissions
 from harness.service.courses.deadlines import describe_late
@@ -22,7 +23,6 @@ from harness.service.records import LEASED, Course, CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import number_of
 
 
 class ShownValues(NamedTuple):

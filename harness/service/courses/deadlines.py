@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
-from harness.clock_changes import measure
-from harness.errors import UsageError
+from harness.assignments.clock_changes import measure
+from harness.core.errors import UsageError
+from harness.core.text import number_of
 from harness.grading.marks.marking import describe_span, judge_time
 from harness.grading.records import decimal
 from harness.service import local_times
@@ -15,7 +16,6 @@ from harness.service.courses import making
 from harness.service.records import CourseAssignment, Upload
 from harness.service.storage import courses, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import number_of
 
 Fact = tuple[str, str]  # a term, and what it is; empty for none
 

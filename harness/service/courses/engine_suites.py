@@ -19,7 +19,8 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Assignment
-from harness.errors import ExitCode, InvalidGradingStateError, UsageError
+from harness.core.errors import ExitCode, InvalidGradingStateError, UsageError
+from harness.core.text import one_line
 from harness.history import pages
 from harness.history.records import RunKept
 from harness.history.trends import trends
@@ -30,7 +31,6 @@ from harness.service.courses.submissions import StoredFile
 from harness.service.records import CourseAssignment, Job, Suite, SuiteRun, new_id
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import one_line
 from harness.work import canonical_json
 from oracle import __version__
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import file_system
-from harness.errors import InvalidGradingStateError, UsageError
+from harness.core import file_system
+from harness.core.errors import InvalidGradingStateError, UsageError
+from harness.core.text import number_of, some
 from harness.grading.exports import exporters, moodle
 from harness.grading.exports.sheet import Filled, Sheet
 from harness.service.courses.gradings import export_anew
@@ -21,7 +22,6 @@ from harness.service.records import CourseAssignment, Grading
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes
 # What a gradebook of each platform is called when it is filled in.

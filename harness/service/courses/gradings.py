@@ -15,7 +15,8 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection
 
-from harness.errors import InvalidGradingStateError, UsageError
+from harness.core.errors import InvalidGradingStateError, UsageError
+from harness.core.text import escape_controls, number_of
 from harness.grading.exports.exporters import EXPORTS
 from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service import records
@@ -24,7 +25,6 @@ from harness.service.courses.point_weights import exact
 from harness.service.records import CourseAssignment, Grading, Job, Override, new_id
 from harness.service.storage import courses, lti, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import escape_controls, number_of
 from harness.work import canonical_json
 
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.

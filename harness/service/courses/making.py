@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import Assignment, Late
-from harness.clock_changes import is_skipped, read_moment, write
-from harness.errors import UsageError
+from harness.assignments.clock_changes import is_skipped, read_moment, write
+from harness.core.errors import UsageError
+from harness.core.text import read_number
+from harness.reading import shipped
 from harness.service.courses.point_weights import apply_weights, exact, load_weights
 from harness.service.local_times import read_seconds
 from harness.service.people import accounts
 from harness.service.records import TEACHER, Course, CourseAssignment, Member, new_id
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import read_number
 
 AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself
 REMOVED = "this assignment was removed"

@@ -17,13 +17,14 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from harness import file_system
 from harness.archives import archive
 from harness.assignments import assignment as assignments
 from harness.assignments import needs
 from harness.assignments.assignment import FILE, Assignment
+from harness.core import file_system
+from harness.core.errors import ArchiveError, HarnessError, UsageError
+from harness.core.text import begin_sentence
 from harness.declared import declaration
-from harness.errors import ArchiveError, HarnessError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.ingest.names import safe
 from harness.grading.records import decimal
@@ -32,7 +33,6 @@ from harness.service.records import CHECK, HELD, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import begin_sentence
 
 OWN = "uploaded"  # the source of an assignment whose files are on the server
 _SOURCE, _OVERLAY = "source", "overlay"

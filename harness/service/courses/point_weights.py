@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment, MarkPart
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.records import Step
 from harness.grading.attempts import attempt_plan
 from harness.grading.marks import marking
-from harness.records import Step
 from harness.service.records import CourseAssignment
 
 _NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)

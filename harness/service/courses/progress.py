@@ -6,8 +6,8 @@ The staff sees the steps of an assignment, a student what happened to a submissi
 import datetime
 from typing import Literal, NamedTuple
 
+from harness.core.text import begin_sentence, number_of
 from harness.service.courses.own_files import PREPARING
-from harness.text import begin_sentence, number_of
 
 StepState = Literal["done", "now", "look", "later"]
 

@@ -6,7 +6,8 @@ from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import natural_order, number_of, some
 from harness.grading.ingest.names import safe, with_digest
 from harness.grading.records import Student, StudentSubmissions
 from harness.service.courses.roster_files import ListedStudent, RosterFile
@@ -14,7 +15,6 @@ from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Member, Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import natural_order, number_of, some
 
 _One = TypeVar("_One", Member, ListedStudent)
 _KINDS = ("canvas", "moodle", "email")

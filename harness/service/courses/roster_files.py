@@ -29,11 +29,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import ArchiveError, UsageError
+from harness.core.errors import ArchiveError, UsageError
+from harness.core.text import one_line
 from harness.grading.ingest import csv_source, sources
 from harness.grading.records import SourcePiece, Student
 from harness.service.people import accounts
-from harness.text import one_line
 
 FILE = "roster.csv"  # what one without a name is called in errors
 _LONGEST = 80  # characters of a file's name

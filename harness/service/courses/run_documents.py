@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import at_most, escape_controls
 from harness.history import history_file
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 from harness.report import json as run_json
-from harness.text import at_most, escape_controls
 
 WANTED = "a run file, which gtp-harness run --json FILE writes, or the archive of an engine"
 LARGEST = 8 << 20  # bytes of a document

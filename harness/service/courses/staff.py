@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import one_line
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, FORMER, RIGHTS, STUDENT, TEACHER, Member, Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import one_line
 
 ROLES = (TEACHER, ASSISTANT)
 _LONGEST = 200  # characters of a name

@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
+from harness.core.text import natural_order
 from harness.grading.records import Marks, StudentSubmissions, counting_mark
 from harness.service.courses import gradings, making, roster, submissions
 from harness.service.courses.deadlines import describe_late, latest_deadline
 from harness.service.records import DONE, FAULT, CourseAssignment, Job, Override, Upload
 from harness.service.storage import courses, queue, uploads
-from harness.text import natural_order
 from harness.work import canonical_json
 
 # What a list can be filtered by, with the words for it.

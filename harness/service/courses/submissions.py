@@ -15,8 +15,9 @@ from sqlalchemy import Connection
 
 from harness.archives.archive_streams import IntakeLimits
 from harness.assignments.assignment import Late
-from harness.clock_changes import measure
-from harness.errors import ArchiveError, InvalidGradingStateError, UsageError
+from harness.assignments.clock_changes import measure
+from harness.core.errors import ArchiveError, InvalidGradingStateError, UsageError
+from harness.core.text import begin_sentence, one_line
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.service import records
@@ -27,7 +28,6 @@ from harness.service.records import CourseAssignment, Member, OwnedUpload, Uploa
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import begin_sentence, one_line
 
 # What a grading would do with an upload: take it; take it unless its check refuses it; take it, or
 # give no mark, because the harness failed to read it; pass over it; or take a later one.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.needs import with_python
-from harness.errors import HarnessError, ReadingFailedError
+from harness.core.errors import HarnessError, ReadingFailedError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency

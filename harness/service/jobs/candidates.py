@@ -10,13 +10,13 @@ from typing import NamedTuple
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks.banks import EngineBench
+from harness.core.records import CaseFile, FileResult, Pattern, Reply
 from harness.declared.engine import ReferenceEngine
 from harness.generating import drafts as openings
 from harness.generating import record_reading, scene_production, scene_text, test_production
 from harness.judging import strength
 from harness.judging.board_replay import boards
 from harness.reading import casefile, expectation
-from harness.records import CaseFile, FileResult, Pattern, Reply
 from harness.service.jobs.private_cases import MOST_HUNG, WatchedAsker
 from harness.specifications.record import Specification
 from harness.vocabulary import answers

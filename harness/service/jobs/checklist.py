@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments import needs
+from harness.core.text import number_of
 from harness.service.courses import own_files
 from harness.service.jobs import previews, private_cases
 from harness.service.local_times import describe_date
 from harness.service.records import CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses
-from harness.text import number_of
 
 State = Literal["done", "missing", "optional"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.errors import InvalidGradingStateError, UsageError
+from harness.core.errors import InvalidGradingStateError, UsageError
 from harness.service.courses import cases, own_files
 from harness.service.jobs import candidates, private_cases, result_files
 from harness.service.jobs.assignment_context import AssignmentContext

@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy import Connection
 
-from harness import file_system
-from harness.errors import HarnessError
+from harness.core import file_system
+from harness.core.errors import HarnessError
+from harness.core.records import RunResult, Step
+from harness.core.text import encode_without_surrogates, escape_controls, one_line
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
@@ -23,7 +25,6 @@ from harness.grading.ingest.sources import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import Attempt, Graded, StudentSubmissions, SubmittedFile
 from harness.reading import casefile
-from harness.records import RunResult, Step
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.report.views import Views
@@ -33,7 +34,6 @@ from harness.service.courses.gradings import as_given
 from harness.service.jobs import drafts, previews, private_cases, result_files, tournaments
 from harness.service.jobs.assignment_context import AssignmentContext, TargetDeletedError
 from harness.service.storage import courses, lti, queue, uploads
-from harness.text import encode_without_surrogates, escape_controls, one_line
 from harness.work import canonical_json
 from harness.work import records as work_records
 

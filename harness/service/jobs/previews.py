@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from harness.errors import InvalidGradingStateError, UsageError
+from harness.core.errors import InvalidGradingStateError, UsageError
+from harness.core.text import at_most
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.marks.regrading import MarkChange
@@ -20,7 +21,6 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.text import at_most
 
 
 class PreviewedChange(NamedTuple):

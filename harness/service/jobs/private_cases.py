@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from harness.assignments import banked
 from harness.banks import banks
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.records import CaseFile, FailureKind, FileResult
+from harness.core.text import one_line
 from harness.grading.records import PRIVATE
 from harness.judging import in_process, strength
 from harness.reading import expectation
-from harness.records import CaseFile, FailureKind, FileResult
 from harness.service.courses import cases, own_files, point_weights
 from harness.service.jobs import result_files
 from harness.service.jobs.assignment_context import AssignmentContext
@@ -24,7 +25,6 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.specifications.record import Specification, reply_of
-from harness.text import one_line
 from oracle.command_properties import PropertyTable
 from oracle.mistakes import Breakdown
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from harness import file_system
+from harness.core import file_system
 from harness.grading.exports.class_page import parts
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded
 from harness.report.tally import tally

@@ -13,7 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness.assignments.assignment import Assignment
-from harness.errors import HarnessError, InvalidGradingStateError, UsageError
+from harness.core.errors import HarnessError, InvalidGradingStateError, UsageError
+from harness.core.signals import ending_on_signals
 from harness.grading import grade, tournament
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import GradingContext
@@ -27,7 +28,6 @@ from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.signals import ending_on_signals
 from harness.work import canonical_json
 from harness.work.machine import die_with_parent
 from harness.work.records import WorkUnit

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sqlalchemy import Connection
 
-from harness import signals
+from harness.core import signals
+from harness.core.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.declared import reference
-from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.grading.attempts.orders import Concurrency
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger

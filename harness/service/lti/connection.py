@@ -13,8 +13,8 @@ from urllib.parse import urlencode, urlsplit
 import httpx2
 from authlib.oauth2.rfc7523 import private_key_jwt_sign
 
-from harness import network
-from harness.errors import HarnessError, UsageError
+from harness.core import network
+from harness.core.errors import HarnessError, UsageError
 from harness.service.lti import platforms
 from harness.service.lti.messages import DEEP_LINKING, RESOURCE
 from harness.service.lti.platforms import ALGORITHMS, KEYS, LAUNCH, LOGIN

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from harness.errors import UsageError
-from harness.network import origin_of
+from harness.core.errors import UsageError
+from harness.core.network import origin_of
 from harness.service import monitoring
 from harness.service.lti import linked_courses, messages, platforms
 from harness.service.lti.connection import PlatformClient, PlatformError

@@ -13,9 +13,9 @@ from joserfc.errors import JoseError
 from joserfc.jwk import JWKRegistry, RSAKey
 from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field
 
-from harness.errors import HarnessError
+from harness.core.errors import HarnessError
+from harness.core.text import one_line
 from harness.service.records import ASSISTANT, STUDENT, TEACHER, Platform
-from harness.text import one_line
 
 _CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 _DEEP = "https://purl.imsglobal.org/spec/lti-dl/claim/"

@@ -5,9 +5,9 @@ from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness import shipped
-from harness.errors import UsageError
-from harness.network import origin_of
+from harness.core.errors import UsageError
+from harness.core.network import origin_of
+from harness.reading import shipped
 from harness.service.courses import making, own_files
 from harness.service.courses.point_weights import apply_weights, load_weights
 from harness.service.lti import connection, launch_pages, linked_courses, messages, platforms

@@ -18,15 +18,15 @@ from urllib.parse import urlencode, urlsplit
 from joserfc.jwk import RSAKey
 from sqlalchemy import Connection
 
-from harness import file_system
-from harness.errors import UsageError
-from harness.network import is_this_machine, origin_of
+from harness.core import file_system
+from harness.core.errors import UsageError
+from harness.core.network import is_this_machine, origin_of
+from harness.core.text import one_line
 from harness.service.people import accounts
 from harness.service.records import CourseLink, LaunchSecret, Platform, new_id
 from harness.service.settings import Settings
 from harness.service.storage import lti
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import one_line
 
 ALGORITHMS = ("RS256", "ES256")
 LAUNCH, LOGIN, KEYS, REGISTER = "/lti/launch", "/lti/login", "/lti/keys", "/lti/register"

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses import staff
 from harness.service.people import accounts
 from harness.service.records import TEACHER, Course, Member, Person, Token

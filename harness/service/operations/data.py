@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from harness.errors import LedgerError, UsageError
+from harness.core.errors import LedgerError, UsageError
 from harness.grading.ledger import chains
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import LedgerFile, ServerPlace

@@ -9,11 +9,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shipped
 from harness.assignments import assignment, needs
-from harness.errors import HarnessError, UsageError
-from harness.network import is_this_machine
-from harness.processes import processors
+from harness.core.errors import HarnessError, UsageError
+from harness.core.network import is_this_machine
+from harness.core.processes import processors
+from harness.core.text import number_of
+from harness.reading import shipped
 from harness.sandbox import levels
 from harness.service import machines, monitoring, processes
 from harness.service.operations import data
@@ -21,7 +22,6 @@ from harness.service.people import mails, oidc
 from harness.service.settings import Settings, read_address
 from harness.service.storage import data_folder, database, people, queue
 from harness.service.web.service import Service
-from harness.text import number_of
 
 LEAST_FREE = 1 << 30  # bytes of the disk with the data
 LONGEST_WAIT = 1800.0  # seconds that a job may wait before somebody should look

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.grading.exports.feedback import put_mark
 from harness.grading.records import Marks, counting_mark, decimal
 from harness.service import records

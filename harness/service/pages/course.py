@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.assignments import needs
-from harness.clock_changes import measure, write
-from harness.errors import UsageError
+from harness.assignments.clock_changes import measure, write
+from harness.core.errors import UsageError
+from harness.reading import shipped
 from harness.service.courses import changes, making, own_files, standings, submissions
 from harness.service.jobs import checklist, private_cases
 from harness.service.local_times import keep_same, to_field

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.service.courses.roster_files import show_name
 from harness.service.web import rendering
 from harness.service.web.access import FORM_TOKEN, Context

@@ -12,7 +12,8 @@ from urllib.parse import quote
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import natural_order, read_number
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.match.tournament import SWISS
@@ -26,7 +27,6 @@ from harness.service.storage import audit, courses, queue, uploads
 from harness.service.web import rendering
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, Routes, require_permission
 from harness.service.web.request_context import RequestContext, require_found
-from harness.text import natural_order, read_number
 from harness.work import canonical_json
 
 ROUTES = Routes()

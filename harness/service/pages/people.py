@@ -7,7 +7,8 @@ from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import number_of, one_line, read_number
 from harness.grading.exports import sheet
 from harness.service import monitoring
 from harness.service.courses import gradebooks, roster, roster_files, staff
@@ -18,7 +19,6 @@ from harness.service.storage import courses, people
 from harness.service.web import access, rendering
 from harness.service.web.access import ANYBODY, SIGNED_IN, STAFF_ONLY, TEACHERS, Context, Routes
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
-from harness.text import number_of, one_line, read_number
 
 ROUTES = Routes()
 _COURSE = "/courses/{course}"

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from starlette.types import Receive, Scope, Send
 
 from harness.assignments.assignment import Late
+from harness.core.text import begin_sentence, read_number
 from harness.grading.records import Marks
 from harness.service import machines, records
 from harness.service.courses import deadlines, gradings, making, own_files, progress, submissions
@@ -24,7 +25,6 @@ from harness.service.storage import audit, queue, uploads
 from harness.service.web import access, rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Context, Routes
 from harness.service.web.request_context import RequestRefused
-from harness.text import begin_sentence, read_number
 from harness.work import canonical_json
 
 ROUTES = Routes()

@@ -2,9 +2,9 @@
 
 from fastapi.responses import RedirectResponse, Response
 
-from harness import shipped
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 from harness.history import plots
+from harness.reading import shipped
 from harness.service.courses import cases, engine_suites, own_files, run_documents, submissions
 from harness.service.pages import forms
 from harness.service.storage import courses

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
+from harness.core.text import one_line
 from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Link, Person, Token, new_id
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import one_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,9 @@ from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import Connection
 
-from harness.errors import HarnessError, UsageError
-from harness.network import is_this_machine
+from harness.core.errors import HarnessError, UsageError
+from harness.core.network import is_this_machine
+from harness.core.text import one_line
 from harness.service import monitoring, records
 from harness.service.people import accounts
 from harness.service.records import Letter, Member, Person, new_id
@@ -32,7 +33,6 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, people, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.text import one_line
 
 _POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line
 _LONGEST = 100  # characters of a name or a title

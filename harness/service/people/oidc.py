@@ -22,8 +22,8 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from harness import network
-from harness.errors import HarnessError, UsageError
+from harness.core import network
+from harness.core.errors import HarnessError, UsageError
 from harness.service.settings import Settings
 
 BACK = "/sign-in/oidc/back"  # where a provider sends people back to

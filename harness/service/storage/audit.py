@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
 
-from harness.errors import LedgerError
+from harness.core.errors import LedgerError
 from harness.grading.ledger.chains import START, Digest, Head, Seal
 from harness.service.local_times import describe_date
 from harness.service.records import AuditEntry

@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, text
 
+from harness.core.text import natural_order
 from harness.service import records
 from harness.service.settings import schema_of
 from harness.service.storage import queue, tables
-from harness.text import natural_order
 
 COURSES = tables.Rows(records.Course, tables.COURSE)
 MEMBERS = tables.Rows(records.Member, tables.MEMBER)

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import file_system
-from harness.errors import UsageError
+from harness.core import file_system
+from harness.core.errors import UsageError
 from harness.service.local_times import name_zone
 
 OURS = 0o700

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspe
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 
-from harness.errors import ServerError, UsageError
+from harness.core.errors import ServerError, UsageError
 from harness.grading.ledger import chains, ledger_server
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import OWN_SCHEMA, Settings, schema_of

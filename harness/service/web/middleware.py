@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from harness.errors import HarnessError, InvalidGradingStateError, ServerError, UsageError
+from harness.core.errors import HarnessError, InvalidGradingStateError, ServerError, UsageError
 from harness.service import monitoring
 from harness.service.people.accounts import AccountDisabledError
 from harness.service.settings import Settings, own_names, read_address

@@ -14,6 +14,7 @@ from fastapi.responses import FileResponse, HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
+from harness.core.text import begin_sentence, number_of
 from harness.grading.records import decimal
 from harness.history import plots
 from harness.report.board_evidence import Evidence
@@ -25,7 +26,6 @@ from harness.service.courses import gradings, staff, submissions
 from harness.service.records import RIGHTS
 from harness.service.web.access import FORM_TOKEN
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
-from harness.text import begin_sentence, number_of
 from oracle import __version__
 
 _ROOM = Path(__file__).parent

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from harness.core.options import Limits, Options
 from harness.match.game import Arbiter
 from harness.match.records import Game, Match, Plan, Player, Rules
 from harness.match.tournament import ROUND_ROBIN, Journal, MatchResult, Schedule, Tournament
-from harness.options import Limits, Options
 from oracle.position import BLACK, WHITE
 
 PLAYER = str(Path(__file__).parents[2] / "engines" / "players.py")

@@ -12,11 +12,11 @@ import pytest
 
 from harness.assignments.assignment import find
 from harness.cli import main
-from harness.errors import ExitCode, UsageError
+from harness.core.errors import ExitCode, UsageError
 from harness.grading.tournament import of_student, rank_points, rules_of
 from harness.match.standings import Standings
 from harness.match.tournament import ROUND_ROBIN, MatchResult, Schedule
-from harness.shipped import names
+from harness.reading.shipped import names
 from tests.harness.match.made_matches import made, match, player
 
 HEX = Path(__file__).parents[2] / "own_games" / "hex"

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.cli import main
-from harness.errors import ExitCode
+from harness.core.errors import ExitCode
 from oracle.sgf import read_sgf
 from tests.harness.match.made_matches import PLAYER, PYTHON
 

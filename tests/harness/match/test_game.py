@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import StarvedError
+from harness.core.errors import StarvedError
 from harness.match.game import Arbiter, GameClock
 from harness.match.records import Opening, Plan, Rules, TimeControl, claimed_winner
 from harness.match.referee import REFEREES, GomokuReferee, GoReferee, after_opening

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import StarvedError, UsageError
+from harness.core.errors import StarvedError, UsageError
 from harness.match.game import Arbiter
 from harness.match.ratings import Sprt
 from harness.match.records import Game, Plan

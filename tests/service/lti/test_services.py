@@ -7,7 +7,7 @@ import time
 import pytest
 
 from harness import cli
-from harness.errors import HarnessError, UsageError
+from harness.core.errors import HarnessError, UsageError
 from harness.service.lti import connection, linked_courses, platforms
 from harness.service.storage import courses
 from harness.service.storage.database import Database

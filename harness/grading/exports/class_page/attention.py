@@ -8,16 +8,16 @@ from urllib import parse
 
 from markupsafe import Markup
 
+from harness.core.records import CaseFile
+from harness.core.text import count_rest, number_of, one_line, some
 from harness.grading import records
 from harness.grading.auditing.audit import FOLDER
 from harness.grading.exports.class_page.parts import ClassOverview, file_anchor, link_names
 from harness.grading.marks import findings
 from harness.grading.marks.marking import own, quote
 from harness.reading.expectation import in_words
-from harness.records import CaseFile
 from harness.report.html.parts import NOTHING
 from harness.report.html.templates import drawing, render
-from harness.text import count_rest, number_of, one_line, some
 
 _EXPECTED, _ANSWER = 60, 40  # characters
 _ANSWERS = 3  # wrong ones that are named, of a test

@@ -4,17 +4,17 @@ from functools import cached_property
 
 from markupsafe import Markup
 
+from harness.core.records import Outcome
+from harness.core.text import count_rest, number_of, one_line
 from harness.grading.exports.class_page import parts
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.reading.expectation import examples, in_words
-from harness.records import Outcome
 from harness.report.board_evidence import evidence
 from harness.report.difference import sides
 from harness.report.html.board_drawing import board
 from harness.report.html.card import title
 from harness.report.html.templates import render
 from harness.report.reporters import contexts
-from harness.text import count_rest, number_of, one_line
 
 _CARDS, _FEW = 12, 4  # errors shown with a board: of several submissions, else so many
 _NAMED = 12  # submissions with one of them

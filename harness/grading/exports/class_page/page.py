@@ -7,15 +7,15 @@ from statistics import mean, median
 
 from markupsafe import Markup
 
+from harness.core.records import Verdict
+from harness.core.text import number_of, one_line, show_utc
 from harness.grading.exports.class_page import attention, class_errors, parts
 from harness.grading.exports.exporters import Files, Material, Summaries, as_file
 from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import TestResult
 from harness.grading.records import IMAGE, ClassResult, Graded, decimal
-from harness.records import Verdict
 from harness.report.html.parts import PageFrame, page
 from harness.report.html.templates import render
-from harness.text import number_of, one_line, show_utc
 
 _BARS = 10
 _TOP = 86  # percent of the height that the highest bar takes; its number stands above it

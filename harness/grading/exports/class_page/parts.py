@@ -5,17 +5,17 @@ from fractions import Fraction
 
 from markupsafe import Markup
 
+from harness.core.records import Verdict
+from harness.core.text import number_of, one_line
 from harness.grading.exports.exporters import Summaries
 from harness.grading.exports.showing import STATIC
 from harness.grading.exports.summary import list_parts, owner_name
 from harness.grading.marks.findings import likes
 from harness.grading.marks.marking import TestResult, own, tests
 from harness.grading.records import ClassResult, Graded, decimal
-from harness.records import Verdict
 from harness.report.html.page_names import MATRIX, link, read_style
 from harness.report.html.parts import anchor
 from harness.report.html.templates import render
-from harness.text import number_of, one_line
 
 _NAMES = 60  # characters
 

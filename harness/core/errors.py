@@ -49,7 +49,7 @@ from __future__ import annotations
 
 import enum
 
-from harness.records import Failure, FailureKind
+from harness.core.records import Failure, FailureKind
 
 _SHOWN = 200  # characters of a member's name
 

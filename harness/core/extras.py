@@ -8,7 +8,7 @@ import importlib.util
 import re
 import shlex
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 
 _PROJECT = "gtp-harness"
 

@@ -14,7 +14,7 @@ def folder() -> Path:
 
     In a checkout ``cases`` is a folder of its own; a wheel carries it as ``harness/cases``.
     """
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     installed = package / "cases"
     return installed if installed.is_dir() else package.parent / "cases"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.typed import NamedTuple
+from harness.core.typed import NamedTuple
 
 KIB = 1024
 MIB = 1024 * KIB

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from socket import socket
     from subprocess import Popen
 
-_ROOM = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_ROOM = os.path.realpath(__file__).rsplit("/", 3)[0]
 MOST_OF_A_FILE = 1 << 22  # bytes to read of a list that an engine can make longer
 
 

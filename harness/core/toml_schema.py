@@ -1,8 +1,8 @@
 """Reading tables of a TOML file against a schema: every error names the key.
 
 A schema is a dictionary from key to :class:`Field`. Reading gives a dictionary of values with the
-keys of the schema, or an :class:`~harness.errors.AssignmentError` with the file, the key, what was
-found and what is expected.
+keys of the schema, or an :class:`~harness.core.errors.AssignmentError` with the file, the key,
+what was found and what is expected.
 """
 
 import difflib
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, NoReturn
 
-from harness.errors import AssignmentError
+from harness.core.errors import AssignmentError
 
 REQUIRED: Any = object()
 _LONGEST = 60  # characters of what was found

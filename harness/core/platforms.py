@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 
 _NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import enum
 
-from harness.options import Limit
-from harness.text import number_of
-from harness.typed import NamedTuple
+from harness.core.options import Limit
+from harness.core.text import number_of
+from harness.core.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

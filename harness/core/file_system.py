@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager, suppress
 
-from harness.errors import UsageError
+from harness.core.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What every room builds on: records, options, errors, text, files, processes, signals."""
