@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.core import extras, network
+from harness.core import network, requirements
 from harness.core.errors import ServerError, UsageError
 
 __all__ = ["Client", "place_of", "suite_of"]
@@ -92,7 +92,7 @@ class Client:
                 token; the environment names a proxy or certificates that cannot be used; httpx is
                 not installed.
         """
-        extras.require("Client", "client", "httpx")
+        requirements.require("Client", "client", "httpx")
         url = _read_address(base)
         if not (allow_http or url.scheme == "https" or _stays_here(url)):
             raise UsageError(

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from harness.archives import reading
 from harness.archives.archive_streams import ArchiveMember, Meter
 from harness.archives.reader_server import read_kind, read_members, request
-from harness.core import platforms, processes
+from harness.core import processes, requirements
 from harness.core.errors import ReadingFailedError
 from harness.sandbox import landlock, seccomp
 
@@ -31,7 +31,7 @@ _PIECE = 1 << 16
 
 def is_possible() -> bool:
     """Whether children can be confined on a machine like this one."""
-    return platforms.has_sandboxes() and landlock.machine() in seccomp.AUDIT_ARCH
+    return requirements.has_sandboxes() and landlock.machine() in seccomp.AUDIT_ARCH
 
 
 def confine() -> None:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import usual
 from harness.assignments.clock_changes import to_seconds
-from harness.core import platforms, toml_schema
+from harness.core import requirements, toml_schema
 from harness.core.errors import AssignmentError, UsageError
 from harness.core.options import GTP, BoxLimits, Limits
 from harness.core.toml_schema import Field, KeyPlace
@@ -164,7 +164,7 @@ class Assignment(NamedTuple):
         words: tuple[str, ...] = ()
         state: Sequence[object] = ()  # of the reference's files: another one once one is written
         if reference := self.declaration.reference:
-            platforms.need_engines("starting a reference")
+            requirements.need_engines("starting a reference")
             from harness.declared.reference import state as state_of
 
             words = tuple(self.fill_in(shlex.split(reference.command), self.place))

@@ -139,10 +139,10 @@ def _dispatch(arguments: list[str]) -> int:
         return _say(
             f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}", ExitCode.BROKEN
         )
-    from harness.core import platforms
+    from harness.core import requirements
 
-    if name not in _WITHOUT_ENGINES and not platforms.has_engines():
-        return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
+    if name not in _WITHOUT_ENGINES and not requirements.has_engines():
+        return _say(requirements.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
     command = find_command(name)
     signals.watch_sigchld()
     with signals.ending_on_signals():
@@ -197,9 +197,9 @@ def _fault(error: Exception) -> int:
         place = error.filename or "to standard output or a file"
         return _say(f"cannot write {place}: {error.strerror}", ExitCode.FAULT)
     if isinstance(error, ModuleNotFoundError):
-        from harness.core import extras
+        from harness.core import requirements
 
-        if explanation := extras.explain(error):
+        if explanation := requirements.explain(error):
             return _say(explanation, ExitCode.BROKEN)
     last = error.__traceback__
     while last and last.tb_next:

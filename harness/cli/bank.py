@@ -13,7 +13,7 @@ from harness.assignments.assignment import Assignment
 from harness.banks import banks
 from harness.banks.mutants import mutant_engines
 from harness.cli.commandline import Command, add_shared, whole
-from harness.core import extras, platforms
+from harness.core import requirements
 from harness.core.errors import ExitCode, UsageError
 from harness.core.options import SANDBOXES
 from harness.core.processes import processors
@@ -62,7 +62,7 @@ def wrong_engines(
     Raises:
         UsageError: the named banks contain no wrong engine.
     """
-    platforms.need_engines("starting wrong engines")
+    requirements.need_engines("starting wrong engines")
     from harness.assignments import banked
     from harness.assignments.needs import with_python
 
@@ -142,7 +142,7 @@ def _run(arguments: argparse.Namespace) -> int:
     path = path / "ledger.sqlite" if path.is_dir() else path
     if not path.is_file():
         raise UsageError(f"{arguments.folder} is not the folder of a grading: there is no {path}")
-    extras.require("bank add", "grade", "sqlalchemy")
+    requirements.require("bank add", "grade", "sqlalchemy")
     # Here: what it loads is not on every system, and `generate` loads this module.
     from harness.assignments import needs
     from harness.grading.ledger.ledger import Ledger

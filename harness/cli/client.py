@@ -11,7 +11,7 @@ from typing import Any
 from harness.archives.archive import files_in, pack_alike
 from harness.cli.commandline import Command, add_shared
 from harness.client import Client, ServicePlace, place_of, suite_of
-from harness.core import extras
+from harness.core import requirements
 from harness.core.errors import ExitCode, ServerError, UsageError
 from harness.core.text import escape_controls, number_of
 from harness.history.history_file import program_digest
@@ -74,7 +74,7 @@ Examples:
 def _run_submit(arguments: argparse.Namespace) -> int:
     if not arguments.address or not arguments.file:
         SUBMIT.refuse("give ADDRESS and FILE")
-    extras.require("submit", "client", "httpx")
+    requirements.require("submit", "client", "httpx")
     place = place_of(arguments.address)
     with Client(place.base, read_token(arguments), allow_http=arguments.allow_http) as client:
         return submit(client, place, arguments)
@@ -186,7 +186,7 @@ def _run_runs(arguments: argparse.Namespace) -> int:
         arguments.build and not arguments.command
     ):
         RUNS.refuse("cases needs --command; --command and --build go with cases")
-    extras.require("runs", "client", "httpx")
+    requirements.require("runs", "client", "httpx")
     suite = suite_of(arguments.address)
     with Client(suite.base, read_token(arguments), allow_http=arguments.allow_http) as client:
         return action(client, suite, arguments)

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from harness.cli.commandline import MOST_PORT, Command, port, size, whole
 from harness.cluster import records, state
 from harness.cluster.connector_link import command
-from harness.core import extras, file_system
+from harness.core import file_system, requirements
 from harness.core.errors import ExitCode, UsageError
 from harness.core.text import escape_controls, number_of
 from harness.work import canonical_json
@@ -126,7 +126,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def require() -> None:
     """Raise :class:`UsageError` if something that a cluster needs is not installed."""
-    extras.require("a cluster", "cluster", "distributed", "cryptography")
+    requirements.require("a cluster", "cluster", "distributed", "cryptography")
 
 
 def run_cluster_process(kind: str, settings: Any) -> int:

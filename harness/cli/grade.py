@@ -17,7 +17,7 @@ from harness.cli import arguments, cluster
 from harness.cli.commandline import Command, add_shared, number, refusal, whole
 from harness.cli.console import paint_for
 from harness.cluster.dispatcher import Dispatcher
-from harness.core import extras, file_system
+from harness.core import file_system, requirements
 from harness.core.errors import ExitCode, SandboxError, UsageError
 from harness.core.processes import processors
 from harness.core.signals import ending_on_signals
@@ -88,7 +88,7 @@ def _run(arguments: argparse.Namespace) -> int:
         GRADE.refuse("--marks-only runs nothing, but a tournament runs engines")
     if arguments.audit and arguments.marks_only:
         GRADE.refuse("--marks-only runs nothing, but --audit runs engines: give only one of them")
-    extras.require("grade", "grade", "sqlalchemy")
+    requirements.require("grade", "grade", "sqlalchemy")
     assignment = find_assignment(arguments.assignment)
     if not (arguments.marks_only or arguments.scheduler):
         needs.require(assignment)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from harness.cli.commandline import Command
-from harness.core import extras, file_system
+from harness.core import file_system, requirements
 from harness.core.errors import ExitCode
 from harness.core.text import at_most, escape_controls, plural
 from harness.grading.ledger import places
@@ -45,7 +45,7 @@ def _run(arguments: argparse.Namespace) -> int:
         LEDGER.refuse("give -o NEW with salvage, and only there")
     if arguments.unchecked and arguments.action != "salvage":
         LEDGER.refuse("--unchecked goes with salvage")
-    extras.require("ledger", "grade", "sqlalchemy")
+    requirements.require("ledger", "grade", "sqlalchemy")
     from harness.grading.ledger import salvage
 
     key = Path(arguments.key) if arguments.key else None

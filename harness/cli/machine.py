@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from harness.cli import arguments
 from harness.cli.commandline import Command
-from harness.core import platforms
+from harness.core import requirements
 from harness.core.errors import ExitCode, SandboxError, UsageError
 from harness.core.text import number_of
 from harness.environments import environment_cache, interpreters
@@ -85,7 +85,7 @@ def _add_doctor_options(parser: argparse.ArgumentParser) -> None:
 def _facts() -> dict[str, str]:
     """Return what matters of the machine, by the name that it is printed with."""
     found = {"machine": f"{platform.system()} {platform.release()}, {platform.machine()}"}
-    if not platforms.has_sandboxes():
+    if not requirements.has_sandboxes():
         return found
     root, groups = os.geteuid() == 0, cgroup.usable_parents()
     no_groups = "not ours to use: memory is counted every 50 ms or sooner"

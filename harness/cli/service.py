@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from harness.cli.commandline import Command, add_shared, port, whole
-from harness.core import extras
+from harness.core import requirements
 from harness.core.errors import ExitCode, UsageError
 from harness.core.processes import processors
 from harness.core.text import escape_controls, number_of
@@ -182,11 +182,11 @@ def place(arguments: argparse.Namespace) -> Settings:
     Raises:
         UsageError: a package is missing, or --database names no server's database.
     """
-    extras.require("the service", "service", "fastapi", "multipart", "sqlalchemy", "uvicorn")
+    requirements.require("the service", "service", "fastapi", "multipart", "sqlalchemy", "uvicorn")
     if arguments.database and not is_server(arguments.database):  # which may have a password in it
         raise UsageError("--database: expected postgresql://USER@HOST/DATABASE")
     if arguments.database:
-        extras.require("--database on a server", "postgresql", "psycopg")
+        requirements.require("--database on a server", "postgresql", "psycopg")
     return Settings(
         Path(arguments.data).absolute() if arguments.data else usual_folder(), arguments.database
     )

@@ -21,7 +21,7 @@ from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker
 from harness.cli.commandline import Command, add_shared
 from harness.cli.console import paint_for
-from harness.core import platforms
+from harness.core import requirements
 from harness.core.errors import CaseError, ExitCode, HarnessError
 from harness.core.options import SANDBOXES, STATUS_LAST
 from harness.core.records import CaseFile
@@ -115,7 +115,7 @@ def _run(arguments: Namespace) -> int:
     report_files.try_to_write(arguments.json)
     gathered = gather(arguments.cases, find_dialect(arguments.dialect), protocol=STATUS_LAST)
     if arguments.against:
-        platforms.need_engines("--against")
+        requirements.need_engines("--against")
     own = find_assignment(arguments.assignment) if arguments.assignment else None
     specification = specification_of(own) if own else None
     found = verify(gathered.cases, specification, arguments.dialect)

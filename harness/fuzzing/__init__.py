@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.core import extras
+from harness.core import requirements
 
 # --- Hypothesis, which draws: whether it is there, and where it may write ------------------------
 
@@ -22,7 +22,7 @@ def require_hypothesis(feature: str) -> None:
     Raises:
         UsageError: it is not.
     """
-    extras.require(feature, "fuzz", "hypothesis")
+    requirements.require(feature, "fuzz", "hypothesis")
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from harness.assignments import workspace
 from harness.assignments.assignment import FILE
-from harness.core import extras
+from harness.core import requirements
 from harness.grading import LEDGER, ORIGINALS, records
 from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
@@ -180,7 +180,7 @@ def grade(wanted: GradeOptions) -> records.ClassResult:
         SandboxError: the wanted sandbox level does not work here.
         LedgerError: the ledger was edited, or is damaged.
     """
-    extras.require("grade", "grade", "sqlalchemy")
+    requirements.require("grade", "grade", "sqlalchemy")
     from harness.grading.ledger.ledger import Ledger
 
     inputs = attempt_plan.read_inputs(wanted)

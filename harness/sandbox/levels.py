@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.core import file_system, platforms
+from harness.core import file_system, requirements
 from harness.core.errors import SandboxError
 from harness.core.options import BoxLimits
 from harness.sandbox import canary, view
@@ -61,8 +61,8 @@ def choose(
         SandboxError: the level cannot be started here, or none can.
         EscapeError: a level can be started, and does not hold.
     """
-    if not platforms.has_sandboxes():
-        raise SandboxError(platforms.NO_SANDBOX)
+    if not requirements.has_sandboxes():
+        raise SandboxError(requirements.NO_SANDBOX)
     for level in (3, 2, 1) if choice == "auto" else (int(choice),):
         try:
             return make_proven(level, limits, is_proven=is_proven)
@@ -84,8 +84,8 @@ def make_proven(
         SandboxError: the level cannot be started here; says why.
         EscapeError: it does not hold.
     """
-    if not platforms.has_sandboxes():
-        raise SandboxError(platforms.NO_SANDBOX)
+    if not requirements.has_sandboxes():
+        raise SandboxError(requirements.NO_SANDBOX)
     launcher = BoxLauncher(level, limits)
     try:
         if not is_proven:

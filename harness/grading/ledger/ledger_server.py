@@ -14,7 +14,7 @@ from sqlalchemy import Connection, NullPool, Table, create_engine, inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, PendingRollbackError, SQLAlchemyError
 
-from harness.core import extras
+from harness.core import requirements
 from harness.core.errors import HarnessError, LedgerError, ServerError, UsageError
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
 
@@ -214,7 +214,7 @@ class ServerDatabase(LedgerDatabase):
             ServerError: there is no connection to be had.
             UsageError: psycopg is not installed, or the address cannot be read.
         """
-        extras.require(f"the ledger {name}", "postgresql", "psycopg")
+        requirements.require(f"the ledger {name}", "postgresql", "psycopg")
         engine = create_engine(
             "postgresql+psycopg://",
             creator=opener(address, name),

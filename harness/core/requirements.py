@@ -1,16 +1,58 @@
-"""Packages that only some commands need: whether they are there, and how to install them.
+"""What a command needs: a system that can do it, and packages that only some commands need.
 
-The hint names the packages themselves. An extra such as ``gtp-harness[cluster]`` can be installed
-only where an index has this project, and not from a checkout or a wheel.
+Linux has all. Where POSIX is all there is, as on macOS, engines run, but nothing contains them.
+Elsewhere, as on Windows, no engine can be started.
+
+The hint on packages names the packages themselves. An extra such as ``gtp-harness[cluster]`` can
+be installed only where an index has this project, and not from a checkout or a wheel.
 """
 
-import importlib.util
-import re
-import shlex
+from __future__ import annotations
+
+import sys
 
 from harness.core.errors import UsageError
 
 _PROJECT = "gtp-harness"
+_NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+
+
+def name() -> str:
+    """Return what people call this system."""
+    return _NAMES.get(sys.platform, sys.platform)
+
+
+def has_engines() -> bool:
+    """Whether programs can be started here as engines are, with signals and sessions."""
+    return sys.platform != "win32"
+
+
+def no_engines(action: str) -> str:
+    """Say that a command, or an action, does not work here, and what to do instead."""
+    return (
+        f"{action} does not work on {name()}: use WSL (wsl --install, then install gtp-harness"
+        " in it) or the container"
+    )
+
+
+def need_engines(action: str) -> None:
+    """Raise :class:`UsageError` where no program can be started as an engine is."""
+    if not has_engines():
+        raise UsageError(no_engines(action))
+
+
+def has_sandboxes() -> bool:
+    """Whether engines can be contained here, if the machine is set up for it."""
+    return sys.platform == "linux"
+
+
+NO_SANDBOX = (
+    f"a sandbox needs Linux, and this is {name()}: the container has one; programs that you trust"
+    ' run without one (--sandbox off; for a reference, sandbox = "off" in assignment.toml)'
+)
+
+
+# --- packages ------------------------------------------------------------------------------------
 
 
 def require(feature: str, extra: str, *modules: str) -> None:
@@ -19,6 +61,8 @@ def require(feature: str, extra: str, *modules: str) -> None:
     Raises:
         UsageError: one is missing; it says how to install all packages of the extra.
     """
+    import importlib.util
+
     for name in modules:
         if importlib.util.find_spec(name) is None:
             raise UsageError(f"{feature} needs {name}: {hint(extra) or f'install {name}'}")
@@ -26,12 +70,15 @@ def require(feature: str, extra: str, *modules: str) -> None:
 
 def hint(extra: str) -> str:
     """Return the command that installs the packages of an extra, or "" if they are not known."""
+    import shlex
+
     packages = [shlex.quote(one) for one in list_packages(extra)]
     return " ".join(["pip install", *packages]) if packages else ""
 
 
 def explain(error: ModuleNotFoundError) -> str:
     """Return what to install for a module that an extra brings; "" if no extra does."""
+    import re
     from importlib import metadata
 
     module = (error.name or "").partition(".")[0]

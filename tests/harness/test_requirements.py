@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from harness.cli import main
-from harness.core import extras
+from harness.core import requirements
 from tests.documents import ROOT, read
 
 PROJECT = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
@@ -26,7 +26,7 @@ PROJECT = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
     ],
 )
 def test_a_missing_module_is_explained_where_an_extra_brings_it(module, expected):
-    found = extras.explain(ModuleNotFoundError(f"No module named {module!r}", name=module))
+    found = requirements.explain(ModuleNotFoundError(f"No module named {module!r}", name=module))
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
 
@@ -45,7 +45,7 @@ def test_a_missing_package_is_not_a_fault_of_the_harness(monkeypatch, capsys):
 
 def test_each_extra_that_code_names_has_packages_and_no_code_names_an_index():
     sources = "".join(map(read, (ROOT / "harness").rglob("*.py")))
-    named = set(re.findall(r'extras\.require\([^)]*?, "(\w+)", ["*]', sources))
+    named = set(re.findall(r'requirements\.require\([^)]*?, "(\w+)", ["*]', sources))
     assert named == {"client", "cluster", "fuzz", "grade", "postgresql", "service"}
     assert named <= set(PROJECT["optional-dependencies"])
     assert not re.search(r"pip install '?gtp-harness", sources)
