@@ -19,6 +19,12 @@ def test_a_source_distribution_has_what_its_tests_read():
     assert there - have == set()
 
 
+def test_the_base_install_is_what_a_run_needs():
+    """Pages, a ledger, a service, a cluster and fuzzing are extras, which bring what they need."""
+    named = {re.split(r"[^\w-]", one)[0] for one in PROJECT["project"]["dependencies"]}
+    assert named == {"numpy", "pexpect", "rich", "sgfmill"}
+
+
 def test_each_python_that_is_listed_has_an_environment_and_a_job():
     listed = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
     jobs = re.findall(r'"(3\.\d+)"', read(ROOT / ".github" / "workflows" / "tests.yml"))

@@ -55,7 +55,7 @@ def test_what_is_not_there_is_an_attribute_error():
 # "None" in sys.modules: as if it were not installed.
 _WITHOUT_EXTRAS = """
 import sys
-sys.modules["httpx"] = sys.modules["sqlalchemy"] = None
+sys.modules |= dict.fromkeys(("httpx", "jinja2", "markupsafe", "sqlalchemy"))
 from harness import *
 try:
     Client("https://tests.example.org", "gtph_")

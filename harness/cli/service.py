@@ -182,7 +182,9 @@ def place(arguments: argparse.Namespace) -> Settings:
     Raises:
         UsageError: a package is missing, or --database names no server's database.
     """
-    requirements.require("the service", "service", "fastapi", "multipart", "sqlalchemy", "uvicorn")
+    requirements.require(
+        "the service", "service", "fastapi", "jinja2", "multipart", "sqlalchemy", "uvicorn"
+    )
     if arguments.database and not is_server(arguments.database):  # which may have a password in it
         raise UsageError("--database: expected postgresql://USER@HOST/DATABASE")
     if arguments.database:

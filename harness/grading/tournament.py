@@ -22,7 +22,6 @@ from harness.core.errors import UsageError
 from harness.core.options import Options
 from harness.grading.attempts.orders import GradingContext, unit_runner_of
 from harness.grading.records import Submission, decimal
-from harness.match import pages
 from harness.match.game import Arbiter
 from harness.match.records import Match, Player, Rules
 from harness.match.referee import check
@@ -151,6 +150,8 @@ def write(
     output: Path,
 ) -> Path:
     """Write the teacher's pages and table, and each student's own pages; return the table's."""
+    from harness.match import pages  # with what makes pages of templates
+
     found, keys = Standings(result), [one.key for one in competitors(submissions)]
     report_files.try_to_write_into(str(output))
     pages.report(str(output), found)

@@ -46,7 +46,7 @@ def test_a_missing_package_is_not_a_fault_of_the_harness(monkeypatch, capsys):
 def test_each_extra_that_code_names_has_packages_and_no_code_names_an_index():
     sources = "".join(map(read, (ROOT / "harness").rglob("*.py")))
     named = set(re.findall(r'requirements\.require\([^)]*?, "(\w+)", ["*]', sources))
-    assert named == {"client", "cluster", "fuzz", "grade", "postgresql", "service"}
+    assert named == {"client", "cluster", "fuzz", "grade", "html", "postgresql", "service"}
     assert named <= set(PROJECT["optional-dependencies"])
     assert not re.search(r"pip install '?gtp-harness", sources)
 
@@ -55,7 +55,8 @@ def test_each_extra_that_code_names_has_packages_and_no_code_names_an_index():
 _WITHOUT_EXTRAS = """
 import sys
 
-for name in ("cryptography", "distributed", "httpx", "hypothesis", "psycopg", "sqlalchemy"):
+for name in ("cryptography", "distributed", "httpx", "hypothesis", "jinja2", "markupsafe",
+             "psycopg", "sqlalchemy"):
     sys.modules[name] = None
 from harness.cli import COMMANDS, find_command
 
@@ -63,7 +64,8 @@ for name in COMMANDS:
     find_command(name).parser()
 import harness.declared.program_process, harness.generating.test_production
 import harness.grading.auditing.audit
-del sys.modules["sqlalchemy"]  # grading and a service have it
+for name in ("jinja2", "markupsafe", "sqlalchemy"):  # grading and a service have them
+    del sys.modules[name]
 import harness.grading.attempts.attempt_runner
 del sys.modules["cryptography"]  # joserfc brings it to a service
 import harness.service.app
@@ -78,15 +80,17 @@ def test_help_and_a_service_need_no_other_extra():
     assert done.returncode == 0, done.stderr
 
 
-_WITHOUT_SQLALCHEMY = """
+_BASE_ONLY = """
 import sys
 
-sys.modules["sqlalchemy"] = None
+sys.modules |= dict.fromkeys(("jinja2", "markupsafe", "sqlalchemy"))
 from harness.cli import main
 
 sys.exit(main(sys.argv[1:]))
 """
-_HINT = "sqlalchemy: pip install 'sqlalchemy>=2.0.37'"
+_GRADE = "jinja2: pip install 'jinja2>=3.1' 'sqlalchemy>=2.0.37'"
+_LEDGER = _GRADE.replace("jinja2:", "sqlalchemy:")
+_PAGES = "--output needs jinja2: pip install 'jinja2>=3.1'"
 
 
 @pytest.mark.processes
@@ -94,17 +98,22 @@ _HINT = "sqlalchemy: pip install 'sqlalchemy>=2.0.37'"
     ("line", "status", "said"),
     [
         ("run 'gtp-oracle gtp' @go-scoring/komi", 0, ""),
+        ("run --junit out.xml --json out.json 'gtp-oracle gtp' @go-scoring/komi", 0, ""),
+        ("run --output out 'gtp-oracle gtp' @go-scoring/komi", 2, _PAGES),
+        ("match --output out 'gtp-oracle gtp' 'gtp-oracle gtp'", 2, _PAGES),
+        ("history --output out runs.sqlite", 2, _PAGES),
         ("gradescope --assignment java-go --public-only", 0, ""),
-        ("grade . --assignment go-scoring", 2, f"grade needs {_HINT}"),
-        ("ledger check .", 2, f"ledger needs {_HINT}"),
-        ("bank add ledger.sqlite", 2, f"bank add needs {_HINT}"),
-        ("admin people --data .", 2, "the service needs sqlalchemy: pip install "),
-        ("prune --data .", 2, "the service needs sqlalchemy: pip install "),
+        ("grade . --assignment go-scoring", 2, f"grade needs {_GRADE}"),
+        ("ledger check .", 2, f"ledger needs {_LEDGER}"),
+        ("bank add ledger.sqlite", 2, f"bank add needs {_LEDGER}"),
+        ("admin people --data .", 2, "the service needs jinja2: pip install "),
+        ("prune --data .", 2, "the service needs jinja2: pip install "),
     ],
 )
-def test_only_what_has_a_ledger_needs_sqlalchemy(line, status, said, tmp_path):
+def test_only_what_writes_pages_or_a_ledger_needs_an_extra(line, status, said, tmp_path):
     (tmp_path / "ledger.sqlite").touch()
-    words = [sys.executable, "-c", _WITHOUT_SQLALCHEMY, *shlex.split(line)]
+    words = [sys.executable, "-c", _BASE_ONLY, *shlex.split(line)]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
+    assert not (tmp_path / "out").exists()
     assert not said or (said in done.stderr and done.stderr.count("\n") == 1)
