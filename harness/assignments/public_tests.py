@@ -15,7 +15,6 @@ from harness.core.records import FileResult, Progress, Repeat, RunResult, Verdic
 from harness.core.text import number_of, one_line
 from harness.reading import shipped
 from harness.report.file_view import FileView
-from harness.report.tally import never_answers
 from harness.report.views import Views
 from harness.running.rerun import believe, fails_by_choice
 from harness.running.runs import run
@@ -147,7 +146,7 @@ def troubles(result: RunResult) -> list[str]:
     failed = verdicts.count(Verdict.FAILED)
     broken = [file for file in result.files if file.failure]
     said = []
-    if broken and never_answers(result.files):
+    if broken and all(file.is_silent for file in result.files):
         said.append("the engine does not run")
     elif broken:
         said.append(f"the engine breaks in {len(broken)} of {len(result.files)} files")

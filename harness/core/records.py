@@ -180,6 +180,16 @@ class FileResult(NamedTuple):
         """First failure of the engine; None if it never failed."""
         return self.failures[0] if self.failures else None
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether the engine failed before it had answered any command."""
+        return bool(self.failures) and not any(self.replies)
+
+    @property
+    def answers_a_test(self) -> bool:
+        """Whether a test was answered, and not with an error."""
+        return any(one.reply and one.reply.ok for one in self.outcomes)
+
 
 class Diagnosis(NamedTuple):
     """The mistakes that explain failures of an engine; as text, a sentence for a reader."""

@@ -58,16 +58,6 @@ def total(tallies: Iterable[Tally]) -> Tally:
     return Tally(*(sum(column) for column in zip(*tallies, strict=True)))
 
 
-def never_answers(files: Iterable[FileResult]) -> bool:
-    """Whether the engine failed in every file before it had answered any command of it."""
-    return all(file.failure and not any(file.replies) for file in files)
-
-
-def answers_a_test(result: FileResult) -> bool:
-    """Whether a test was answered, and not with an error."""
-    return any(one.reply and one.reply.ok for one in result.outcomes)
-
-
 def phrases(counts: Tally) -> list[tuple[str, str, str]]:
     """Return the tests, then all counts that are not zero, as (kind, sign, words).
 

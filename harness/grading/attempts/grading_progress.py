@@ -12,7 +12,6 @@ from harness.core.text import number_of, one_line
 from harness.grading.attempts.orders import GradingListener
 from harness.reading.last_words import last_words, normalize
 from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
-from harness.report.tally import answers_a_test, never_answers
 from harness.work import records
 
 TYPE_CHECKING = False
@@ -193,12 +192,12 @@ def trouble(
     """
     if build is not None and not build.ok:
         return Trouble(normalize(build.message), build.message, builds=False)
-    if never_answers(results):
+    if all(one.is_silent for one in results):
         dead = results[0]
         found = last_words(dead.stderr)
         message = dead.failure.message if dead.failure else ""
         return Trouble(found.reason or normalize(message), str(found) or message, builds=True)
-    if adapted and not any(map(answers_a_test, results)):
+    if adapted and not any(one.answers_a_test for one in results):
         replies = (one.reply for file in results for one in file.outcomes)
         said = next((reply.text for reply in replies if reply), "")
         return Trouble(normalize(said), said, builds=True) if said else None

@@ -22,7 +22,6 @@ from harness.grading.attempts.attempt_plan import GradingPlan
 from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.banking import anonymous
 from harness.grading.records import IMAGE, Attempt, Student
-from harness.report.tally import never_answers
 from harness.work import canonical_json, records
 
 
@@ -289,7 +288,7 @@ def _useless(submission: Former, whole: ProgramBehaviour, behaviour: ProgramBeha
     reasons = (failure.reason for result in results for failure in result.failures)
     if why := next(filter(_NOT_COMPARED.search, reasons), ""):
         return _SURROUNDINGS.format(why)
-    if never_answers(results):
+    if all(one.is_silent for one in results):
         return SILENT
     if not whole.wrong:
         return RIGHT

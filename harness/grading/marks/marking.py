@@ -28,7 +28,6 @@ from harness.assignments.contents import missing_of
 from harness.core.records import CaseFile, Reply, Step, Verdict
 from harness.core.text import number_of, one_line, plural, sentence
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
-from harness.report.tally import answers_a_test, never_answers
 
 _FILES = "files"  # what judges a part that needs no tests
 _NOTHING = Fraction(0)
@@ -377,7 +376,9 @@ def does_not_run(attempts: Sequence[Attempt], *, adapted: bool) -> bool:
     results = [one.result for one in attempts if one.result is not None]
     if not results:
         return False
-    return never_answers(results) or (adapted and not any(map(answers_a_test, results)))
+    if all(one.is_silent for one in results):
+        return True
+    return adapted and not any(one.answers_a_test for one in results)
 
 
 def quote(reply: Reply | None) -> str:
