@@ -13,17 +13,16 @@ from pathlib import Path
 from harness import find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.cli import arguments, cluster
+from harness.cli import arguments
 from harness.cli.commandline import Command, add_shared, number, refusal, whole
 from harness.cli.console import paint_for
-from harness.cluster.dispatcher import Dispatcher
 from harness.core import file_system, requirements
 from harness.core.errors import ExitCode, SandboxError, UsageError
 from harness.core.processes import processors
 from harness.core.signals import ending_on_signals
 from harness.core.text import escape_controls, number_of
 from harness.fuzzing import require_hypothesis
-from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade, tournament
+from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import GradeOptions, GradingPlan
 from harness.grading.attempts.grading_progress import GradingProgress
@@ -35,7 +34,6 @@ from harness.grading.exports.sheet import ColumnError
 from harness.grading.grade import GradingOutcome
 from harness.grading.ledger import places
 from harness.grading.marks.findings import concerns
-from harness.match.standings import Standings, lines
 from harness.reading import shipped
 
 _LATE = ("deadline", "refused_after", "deduction", "grace_minutes")  # terms of the assignment
@@ -164,6 +162,8 @@ class _Command:
             require_hypothesis("--audit")
             audit.require_oracle(self._options.assignment)
         if self._arguments.tournament:
+            from harness.grading import tournament
+
             tournament.rules_of(self._options.assignment, self._arguments.tournament_size)
         outcome, plan = self._grade()
         store = places.Store(self._originals)
@@ -226,6 +226,9 @@ class _Command:
 
     def _hold_tournament(self, plan: GradingPlan, store: places.Store) -> Path:
         """Let the submissions play each other; return the table that was written."""
+        from harness.grading import tournament  # with NumPy, which computes ratings
+        from harness.match.standings import Standings, lines
+
         given, output = self._arguments, self._options.output / tournament.FOLDER
         chosen = tournament.TournamentOptions(
             given.tournament, given.tournament_size, given.tournament_points
@@ -270,6 +273,9 @@ class _Command:
             try:
                 with _telling_kept("Results are kept"):
                     if self._arguments.scheduler:
+                        from harness.cli import cluster
+                        from harness.cluster.dispatcher import Dispatcher
+
                         found = cluster.connector_settings(self._arguments)
                         book = SetAside(options.output / SET_ASIDE)
                         distant = closing(Dispatcher(found, self._warn, book=book))
