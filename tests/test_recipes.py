@@ -15,7 +15,7 @@ RECIPES = re.split(r"^## ", read(documents.RECIPES), flags=re.MULTILINE)[1:]
 # What a recipe says to do: with a block of code, or to run.
 _STEP = re.compile(
     r"^(?:(?P<how>Write|Append to|In) `(?P<path>[^`]+)`(?:, below `(?P<above>[^`]+)`)?:\n\n)?"
-    r"```(?P<language>python|console)\n(?P<block>.*?)^```$",
+    r"```(?P<language>python|html|console)\n(?P<block>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -57,7 +57,7 @@ def test_a_recipe_works(recipe: str, project: Path) -> None:
     assert len(steps) == recipe.count("```") // 2, "each block is a step"
     path = f"{project / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
     for step in steps:
-        if step["language"] == "python":
+        if step["language"] != "console":
             change(project, step)
             continue
         for call in calls(step["block"]):
