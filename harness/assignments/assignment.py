@@ -11,9 +11,7 @@ import hashlib
 import os
 import re
 import shlex
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -23,7 +21,7 @@ from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import usual
 from harness.assignments.clock_changes import to_seconds
 from harness.core import requirements, toml_schema
-from harness.core.errors import AssignmentError, UsageError
+from harness.core.errors import UsageError
 from harness.core.options import GTP, BoxLimits, Limits
 from harness.core.toml_schema import Field, KeyPlace
 from harness.declared import declaration as declared
@@ -316,14 +314,7 @@ def read(path: Path) -> Assignment:
         AssignmentError: names the file, the key, what was found and what is expected.
     """
     place = KeyPlace(os.fspath(path))
-    try:
-        table = tomllib.loads(path.read_bytes().decode(), parse_float=Decimal)
-    except OSError as error:
-        raise AssignmentError(f"cannot be read: {error.strerror}", place.file) from None
-    except UnicodeDecodeError:
-        raise AssignmentError("is not UTF-8 text", place.file) from None
-    except tomllib.TOMLDecodeError as error:
-        raise AssignmentError(f"is not TOML: {error}", place.file) from None
+    table = toml_schema.load(place.file)
     folder = path.resolve().parent
     values = toml_schema.read_table(usual.complete(table, folder, place), _SCHEMA, place)
     declaration = declared.parse_declaration(

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.core import file_system, toml_schema
-from harness.core.errors import AssignmentError, SandboxError, UsageError
+from harness.core.errors import SandboxError, UsageError
 from harness.core.options import TRIED_TIMEOUT, UNTRUSTED, Options
 from harness.core.records import CaseFile, FileResult, Verdict
 from harness.core.toml_schema import Field, KeyPlace
@@ -79,16 +78,10 @@ def read(folder: Path) -> Bank:
         UsageError: there is no bank.
     """
     path = folder / FILE
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UsageError(f"{folder} is not a bank: there is no {FILE} in it") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise AssignmentError(f"is not TOML: {error}", str(path)) from None
+    if not path.exists():
+        raise UsageError(f"{folder} is not a bank: there is no {FILE} in it")
     place = KeyPlace(str(path))
-    values = toml_schema.read_table(table, _SCHEMA, place)
+    values = toml_schema.read_table(toml_schema.load(place.file), _SCHEMA, place)
     bank = Bank(values["assignment"], values["engine"], values["left_out"])
     names = [one.name for one in bank.entries]
     for number, one in enumerate(bank.entries):

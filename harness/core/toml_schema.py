@@ -6,8 +6,10 @@ what was found and what is expected.
 """
 
 import difflib
+import tomllib
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from harness.core.errors import AssignmentError
@@ -48,6 +50,22 @@ class Field(NamedTuple):
 
 
 Schema = Mapping[str, Field]
+
+
+def load(path: str) -> dict[str, Any]:
+    """Return the table of a TOML file; numbers with a point are exact decimals.
+
+    Raises:
+        AssignmentError: it cannot be read, or is not TOML in UTF-8.
+    """
+    try:
+        return tomllib.loads(Path(path).read_bytes().decode(), parse_float=Decimal)
+    except OSError as error:
+        raise AssignmentError(f"cannot be read: {error.strerror}", path) from None
+    except UnicodeDecodeError:
+        raise AssignmentError("is not UTF-8 text", path) from None
+    except tomllib.TOMLDecodeError as error:
+        raise AssignmentError(f"is not TOML: {error}", path) from None
 
 
 def read_table(table: object, schema: Schema, place: KeyPlace) -> dict[str, Any]:

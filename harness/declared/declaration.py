@@ -7,7 +7,6 @@ page tells. Pure, except :func:`read`.
 import re
 import runpy
 import shlex
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
@@ -202,12 +201,7 @@ def read(path: Path) -> Declaration:
         AssignmentError: names the file, the key, what was found and what is expected.
     """
     place = KeyPlace(str(path))
-    try:
-        table = tomllib.loads(path.read_bytes().decode(), parse_float=Decimal)
-    except OSError as error:
-        raise AssignmentError(f"cannot be read: {error.strerror}", place.file) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise AssignmentError(f"is not TOML: {error}", place.file) from None
+    table = toml_schema.load(place.file)
     found = parse_declaration(toml_schema.read_table(table, FIELDS, place), place)
     return found or Declaration(commands=with_standard((), DeclaredGame()))
 

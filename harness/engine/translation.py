@@ -7,14 +7,11 @@ way back. What an engine really said stays in ``Reply.raw``.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.core import toml_schema
-from harness.core.errors import AssignmentError
 from harness.core.records import DONE, Reply
 from harness.core.text import decode, encode
 from harness.core.toml_schema import Field, KeyPlace
@@ -160,15 +157,7 @@ def read(path: str) -> Translation:
         AssignmentError: names the file, the key, what was found and what is expected.
     """
     place = KeyPlace(path)
-    try:
-        table = tomllib.loads(Path(path).read_bytes().decode())
-    except OSError as error:
-        raise AssignmentError(f"cannot be read: {error.strerror}", path) from None
-    except UnicodeDecodeError:
-        raise AssignmentError("is not UTF-8 text", path) from None
-    except tomllib.TOMLDecodeError as error:
-        raise AssignmentError(f"is not TOML: {error}", path) from None
-    values = toml_schema.read_table(table, _SCHEMA, place)
+    values = toml_schema.read_table(toml_schema.load(path), _SCHEMA, place)
     values |= {"arguments": (), "reply": ()}
     names, commands, place = values.pop("names"), values.pop("command"), place.at("command")
     if not isinstance(commands, dict):
