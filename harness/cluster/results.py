@@ -161,8 +161,11 @@ def _check(
     told = {one.basis for one in before if not isinstance(one, BuildFinished)}
     if word.basis not in cases or word.basis in told:
         raise UnbelievableError("it tells of a case file that it was not asked, or twice")
-    if isinstance(word, AttemptFinished) and word.figures.pace != unit.pace:
-        raise UnbelievableError("it has limited an engine by another pace than its own")
+    if isinstance(word, AttemptFinished):
+        if word.figures.pace != unit.pace:
+            raise UnbelievableError("it has limited an engine by another pace than its own")
+        if not word.figures.started.isascii():  # the ledger's column cannot hold all other text
+            raise UnbelievableError("its time of an attempt is not in ISO 8601")
 
 
 def _check_result(value: Any, case: CaseFile) -> None:

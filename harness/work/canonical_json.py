@@ -269,8 +269,13 @@ def _refuse(value: Any, expected: str) -> NoReturn:
 
 
 def _shorten(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    """Return the beginning of a value as JSON, however large it is and however deep."""
+    text = ""
+    for piece in json.JSONEncoder().iterencode(value):
+        text += piece
+        if len(text) > _LONGEST:
+            return text[: _LONGEST - 1] + "…"
+    return text
 
 
 def is_number(plain: Any) -> bool:

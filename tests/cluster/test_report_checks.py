@@ -1,6 +1,7 @@
 """What of a worker's words is believed, and what is not."""
 
 import json
+import sys
 
 import pytest
 
@@ -114,6 +115,7 @@ def test_so_is_one_in_which_the_harness_broke():
         (CaseStarted("c"), UnitFinished()),
         (CaseProgress("c", 0), UnitFinished()),
         (Claim(0), UnitFinished()),
+        (finish_attempt("a")._replace(figures=Measurements(started="\ud800")), UnitFinished()),
     ],
 )
 def test_words_about_something_else_are_not(said):
@@ -168,6 +170,12 @@ def test_a_result_that_its_case_file_cannot_have_is_not(text):
 def test_what_is_no_answer_at_all_is_not(text):
     with pytest.raises(UnbelievableError):
         results.read_report(text)
+
+
+def test_neither_is_one_as_deep_as_can_be_read():
+    for depth in range(sys.getrecursionlimit()):
+        with pytest.raises(UnbelievableError):
+            results.read_report("[" * depth + "]" * depth)
 
 
 @pytest.mark.parametrize("line", ["", "\ud800", "{}", '{"word":"done"}', '{"word":["done"]}'])
