@@ -17,6 +17,7 @@ from harness.judging.board_replay import explanation
 from harness.judging.in_process import expression, is_exact, is_underspecified, same
 from harness.running import protocol_facts
 from harness.specifications.record import Specification, reply_of
+from harness.vocabulary.answers import is_a_move
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
 from oracle.command_properties import CommandProperties
 from oracle.draw import Diagram, draw_text
@@ -150,6 +151,7 @@ def _numbers(right: str, got: str) -> str:
 
 
 def _lists(right: list[str], got: list[str]) -> str:
+    """Compare the words of texts that differ."""
     if sorted(right) == sorted(got):
         return "another order"
     if set(right) == set(got):
@@ -209,7 +211,6 @@ class ScriptSearch(Protocol):
 # Files that commands name are written into a folder first.
 
 
-_MOVE = re.compile(r"(?i)[a-hj-z][0-9]+")
 _OTHERS = 2  # oracles that choose other moves than the engine
 
 
@@ -260,9 +261,9 @@ class ByOracle:
         for index, command in enumerate(script.commands):
             is_open = is_underspecified(engine, command)
             right = reply_of(engine.handle(command))
-            wanted = None if is_open or not right.ok else expression(command, right, asked)
-            is_test = index == last or (wanted is not None and is_exact(command, asked))
-            yield ExpectedCommand(command, wanted if is_test else None, is_test)
+            pattern = None if is_open or not right.ok else expression(command, right, asked)
+            is_test = index == last or (pattern is not None and is_exact(command, asked))
+            yield ExpectedCommand(command, pattern if is_test else None, is_test)
 
     def picture(self, script: Script) -> tuple[str, str]:
         """Return the board and the oracle's reason."""
@@ -287,6 +288,8 @@ class _OracleTrace:
         self.folder = folder
         self.engine = specification.reference_engine(str(folder))
         self.others: list[Engine] = []
+        self._other_answers: list[Reply] = []
+        self._heard: list[str] = []  # what the oracle was asked beside free moves
 
     def difference(self, index: int, command: str) -> WrongReply | None:
         got, properties = self.trace.replies[index], self._properties(command)
@@ -298,6 +301,7 @@ class _OracleTrace:
         else:
             self._other_answers = [reply_of(one.handle(command)) for one in self.others]
             right = reply_of(self.engine.handle(command))
+            self._heard.append(command)
         if breach := protocol_facts.warnings([protocol_facts.own_step(command)], [got]):
             return WrongReply(index, command, PROTOCOL, text_of(right), breach[0])
         if is_open or self._accepts(command, right, got):
@@ -331,7 +335,8 @@ class _OracleTrace:
         for one in self.others:
             one.handle(command)
         right = reply_of(self.engine.handle(command))
-        if _is_move(right) and got.ok:
+        # The oracle ignores what follows a vertex; a case file does not.
+        if _is_move(right) and (_is_move(got) or (got.ok and got.text.lower() == "pass")):
             self.engine.session.game.undo()
             if self.engine.handle(f"play {command.split()[1]} {got.text}") == "= \n\n":
                 return got
@@ -340,9 +345,7 @@ class _OracleTrace:
     def _other(self, seed: int) -> Engine:
         """Return an oracle that has heard the same so far and chooses other moves."""
         engine = self.specification.reference_engine(str(self.folder))
-        for command in self.trace.script.commands:
-            if _plays_freely(self._properties(command)):
-                break
+        for command in self._heard:
             engine.handle(command)
         engine.session._random = Random(seed)
         return engine
@@ -354,4 +357,4 @@ def _plays_freely(properties: CommandProperties) -> bool:
 
 
 def _is_move(reply: Reply) -> bool:
-    return reply.ok and _MOVE.fullmatch(reply.text) is not None
+    return reply.ok and is_a_move(reply.text)

@@ -156,13 +156,20 @@ class Scripted:
         return f"{next(self.replies)}\n\n"
 
 
-def test_a_move_of_genmove_is_judged_by_whether_it_is_legal():
+@pytest.mark.parametrize("answer", ["A1", "resign", "pass", "E5 A1", "E5 # five", "E5\nA1", "E05"])
+def test_a_move_of_genmove_is_judged_by_whether_it_is_legal(answer):
     asked = ("boardsize 5", "play B A1", "genmove w")
     assert not found_in(lambda: Scripted("=", "=", "= E5"), "gomoku-rules", *asked)
-    (found,) = found_in(lambda: Scripted("=", "=", "= A1"), "gomoku-rules", *asked)
-    assert found.got == "A1"
-    (found,) = found_in(lambda: Scripted("=", "=", "= resign"), "gomoku-rules", *asked)
-    assert found.got == "resign"
+    (found,) = found_in(lambda: Scripted("=", "=", f"= {answer}"), "gomoku-rules", *asked)
+    assert found.got == answer
+
+
+def test_a_command_that_was_refused_leaves_nothing_open():
+    moves = [move for c in "ABCD" for move in (f"play b {c}1", f"play w {c}3")]
+    asked = ("boardsize 5", *moves, "play b E1", "undo", "genmove w", "gogui-rules_final_result")
+    replies = *("=" for _ in asked[:-3]), "? unknown command", "= resign", "= draw"
+    (found,) = found_in(lambda: Scripted(*replies), "gomoku-rules", *asked)
+    assert (found.right, found.got) == ("black", "draw")
 
 
 def test_what_depends_on_the_move_that_genmove_chose_is_not_judged():
