@@ -1,6 +1,7 @@
 """Remarks for a teacher on a declaration that was tried. Pure."""
 
 import enum
+import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from harness.declared.engine import unfit
 from harness.declared.probes import tells_end
 from harness.declared.specifying import form_of
 from harness.declared.trial import CommandTally, Observations, ReplyPair
+from harness.vocabulary.answers import literally
 from harness.vocabulary.transformations import COLORS, SYMMETRY
 
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
@@ -19,26 +21,25 @@ _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
 
 def bounds(observations: Observations, declaration: Declaration) -> list[str]:
     """Return sentences for a teacher on what tests cannot do."""
-    found = []
+    sentences = []
     names = [name for name, tally in observations.tallies.items() if tally.errors]
     if names and declaration.game.protocol == GTP:
-        found.append(
+        sentences.append(
             f"No case file for GTP can expect an error (a reply that begins with ?), as to wrong"
             f" arguments of {', '.join(names)}: tests ask what holds after one, and fuzz compares"
             " errors themselves."
         )
-    fit = [told for kind, told in _TURNED.items() if kind not in unfit(declaration)]
-    if fit and not declaration.extends:
-        ways = " or ".join(fit)
-        found.append(
+    ways = " or ".join(way for kind, way in _TURNED.items() if kind not in unfit(declaration))
+    if ways and not declaration.extends:
+        sentences.append(
             f"grade asks public tests {ways} as well, up to a move that an engine chooses."
         )
     elif not declaration.extends:
-        found.append(
+        sentences.append(
             "grade asks no variants of public tests: no argument is a vertex, and none a color"
             " that may play at any time."
         )
-    return found
+    return sentences
 
 
 # --- Notes on a declaration that was tried -------------------------------------------------------
@@ -96,10 +97,10 @@ def notes(observations: Observations, declaration: Declaration) -> list[Note]:
         found += [Note(command.name, *notice) for notice in every]
     found += _unasked(observations)
     # One note for all commands of which the same is to be said.
-    commands: dict[tuple[Matter, str], list[str]] = {}
+    commands: dict[Notice, list[str]] = {}
     for one in found:
         commands.setdefault((one.matter, one.text), []).append(one.command)
-    return [Note(", ".join(names), *told) for told, names in commands.items()]
+    return [Note(", ".join(names), *notice) for notice, names in commands.items()]
 
 
 Notice = tuple[Matter, str]
@@ -113,8 +114,8 @@ def _uses(
     elif observations.listed and command.name not in observations.listed and not tally.texts:
         yield Matter.NEVER_REACHED, "the reference does not have it in list_commands"
     if tally.right >= _FEW and tally.refused == tally.right:
-        told = f"; the first time it said {_quote(tally.refusal)}"
-        text = f"the reference refused it {_times(tally.refused, tally.right)}{told}: are its"
+        first = f"; the first time it said {_quote(tally.refusal)}"
+        text = f"the reference refused it {_times(tally.refused, tally.right)}{first}: are its"
         yield Matter.ALWAYS_REFUSED, f"{text} arguments, colors, vertices and sizes right?"
     if command.instead and tally.asked >= _FEW and tally.texts.keys().isdisjoint(command.instead):
         words = " or ".join(map(_quote, command.instead))
@@ -123,10 +124,10 @@ def _uses(
     if command.kind == Kind.MOVES and has_arguments and not command.bad:
         yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
     for template, (asked, refused) in tally.bad.items():
-        taken = asked - refused
-        if command.kind != Kind.ASKS and taken >= max(_FEW, _SOME * asked):
+        accepted = asked - refused
+        if command.kind != Kind.ASKS and accepted >= max(_FEW, _SOME * asked):
             text = f"the reference took the wrong arguments {_quote(template)}"
-            yield Matter.NEVER_REFUSED, f"{text} {_times(taken, asked)}: are they wrong?"
+            yield Matter.NEVER_REFUSED, f"{text} {_times(accepted, asked)}: are they wrong?"
 
 
 def _replies(
@@ -174,8 +175,8 @@ def _effects(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
         hint = "a word of 'instead'"
         if len(text.split()) > 1 and not command.keeps:
             hint = f'keeps = "{Form.FIRST_WORD}"'
-        told = f"the reference's play refuses its own choice {_quote(text)}"
-        yield Matter.CHOICE, f"{told} ({number_of(times, 'time')}): is it {hint}?"
+        refusal = f"the reference's play refuses its own choice {_quote(text)}"
+        yield Matter.CHOICE, f"{refusal} ({number_of(times, 'time')}): is it {hint}?"
 
 
 # --- of the game -------------------------------------------------------------------------------
@@ -197,7 +198,7 @@ def _of_game(observations: Observations, declaration: Declaration) -> Iterator[N
 
 
 def _refused(observations: Observations, declaration: Declaration) -> Iterator[str]:
-    """Say which sizes are refused, whether colors seem to take turns, and what else refuses."""
+    """Yield sentences on sizes, on two stones of one color in a row, and on other refusals."""
     if sizes := observations.sizes_refused:
         yield f"the reference refuses {some(map(_quote, sizes), 4)} (sizes)"
     asked, refused = observations.second_stones
@@ -210,9 +211,9 @@ def _refused(observations: Observations, declaration: Declaration) -> Iterator[s
     pattern = declaration.game.refused
     for command in declaration.of_kind(Kind.MOVES):
         texts = observations.tallies[command.name].texts
-        told = [text for text in texts if text]
-        if not pattern and texts[""] and told:
-            text = f"{command.name} says nothing, and sometimes {_quote(told[0])}"
+        said = [text for text in texts if text]
+        if not pattern and texts[""] and said:
+            text = f"{command.name} says nothing, and sometimes {_quote(said[0])}"
             yield f"{text}: is that a refusal (refused = …)?"
     if pattern and not any(
         re.search(pattern, text)
@@ -223,8 +224,11 @@ def _refused(observations: Observations, declaration: Declaration) -> Iterator[s
 
 
 def _over(observations: Observations, declaration: Declaration) -> Iterator[str]:
-    """Say by which question games seem to end: the one that says the fewest things then."""
-    plain = {one.name for one in declaration.plain_questions}
+    """Yield a sentence on the question that seems to tell the end of a game, if there is one.
+
+    Of several it is the one that says the fewest things then.
+    """
+    plain = [one.name for one in declaration.plain_questions]
     ends: dict[str, list[str]] = {}
     for (ask, text), (refused, accepted) in observations.moves_after.items():
         if ask in plain and refused >= _FEW and not accepted and len(text.split()) == 1:
@@ -232,11 +236,12 @@ def _over(observations: Observations, declaration: Declaration) -> Iterator[str]
     goes_on = {ask for (ask, _), (_, accepted) in observations.moves_after.items() if accepted}
     for ask, texts in sorted(ends.items(), key=lambda one: (not tells_end(one[0]), len(one[1]))):
         if ask in goes_on:
-            said, is_ = " or ".join(sorted(texts)), "|".join(sorted(texts))
-            hint = f'does that end a game? over = {{ ask = "{ask}", is = "{is_}" }}'
+            said, pattern = " or ".join(sorted(texts)), "|".join(map(literally, sorted(texts)))
+            is_ = json.dumps(pattern, ensure_ascii=False)  # a text of TOML, too
+            hint = f'does that end a game? over = {{ ask = "{ask}", is = {is_} }}'
             yield f"no move was accepted after {ask} had said {said}: {hint}"
             return
-    for name in plain & observations.tallies.keys():
+    for name in plain:
         words = {text.lower() for text in observations.tallies[name].texts}
         if words & _RESULTS and words - _RESULTS:
             said = " or ".join(sorted(words & _RESULTS))
@@ -245,7 +250,7 @@ def _over(observations: Observations, declaration: Declaration) -> Iterator[str]
 
 
 def _unasked(observations: Observations) -> Iterator[Note]:
-    """Say what is not declared, and ask about answers that the reference gives alone."""
+    """Yield notes on what is not declared, and on answers that the reference gives alone."""
     for name in observations.unfollowed:
         text = f"the reference names {name}, and its answers are kept although that changes"
         yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')
