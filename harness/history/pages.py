@@ -37,19 +37,20 @@ _COMMAND = 80  # characters
 STYLE = plots.STYLE + MATRIX + style("history.css")  # of all pages of a history
 
 Addresses = dict[TestIdentity, str]
-Crumbs = Sequence[tuple[str, str]]  # names and addresses
+Crumbs = Sequence[tuple[str, str]]  # names and addresses of the pages above, from the top
 
 
 def write(folder: str, trends: Trends, home: Crumbs = ()) -> None:
-    """Write all pages into a folder, which is there. ``home``: the way to the first one.
+    """Write all pages into an existing folder; ``home``: the pages above the first one.
 
-    Raises :class:`~harness.core.errors.ReportError` when one cannot be written.
+    Raises:
+        ReportError: a page cannot be written.
     """
     runs, courses = choose_shown_runs(trends), file_courses(trends)
     names, addresses = page_names([file.path for file in courses]), Addresses()
     for file, name in zip(courses, names, strict=True):
-        for own, parts in file_pages(trends, runs, file, name, addresses, home=home):
-            report_files.write(f"{folder}/{own}.html", parts)
+        for part, content in file_pages(trends, runs, file, name, addresses, home=home):
+            report_files.write(f"{folder}/{part}.html", content)
     first = _index_page(trends, courses, names, addresses, home)
     report_files.write(f"{folder}/index.html", first)
 
@@ -61,15 +62,16 @@ def _index_page(
     addresses: Addresses,
     home: Crumbs,
 ) -> Iterator[str]:
-    """Yield the first page; page ``names`` go with the ``files``; ``home``: the way to it.
+    """Return the first page in parts.
 
-    Tests are linked to their ``addresses`` on the pages of the files.
+    ``names``: of the page of each of the ``files``. ``addresses``: of the tests, on these pages.
     """
     last = [run for run in trends.runs if run.files][-1:]
-    groups = [
-        list(some)
-        for _, some in groupby(trends.broken, lambda one: (one.now.run.number, one.cause))
-    ]
+
+    def since(one: VerdictChange) -> tuple[int, str]:
+        return -one.now.run.number, one.cause
+
+    groups = [list(some) for _, some in groupby(sorted(trends.broken, key=since), since)]
     runs = trends.runs[-_RUNS:]
     changes: dict[int, list[VerdictChange]] = defaultdict(list)
     for one in trends.changes:
@@ -105,7 +107,7 @@ def _index_page(
         ],
         drawn=choose_shown_runs(trends),
         runs=[(run, tally(*run.files), changes[run.number]) for run in reversed(runs)],
-        earlier=len(trends.runs) - len(runs),
+        earlier=[run.number for run in trends.runs[:-_RUNS]],
     )
     heading = f"History of {one_line(trends.program, 40)}"
     crumbs = (*home, (heading, "")) if home else ()
@@ -113,7 +115,7 @@ def _index_page(
 
 
 def _badness(pair: tuple[FileCourse, str]) -> tuple[bool, int]:
-    """Return what puts a file first: the engine failed at it; then the most failures."""
+    """Return the sort key of a file: those with an engine failure first, then most failures."""
     last = pair[0].last
     return not last.failure, -tally(last).failed
 
@@ -134,16 +136,15 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
 ) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield the names and the contents of the pages about a file.
 
-    ``name``: of the first, without ``.html``. ``addresses``: filled with where each test is.
-    ``home``: the way to the first page of the history.
+    ``name``: of the first, without ``.html``. ``addresses``: gets the address of each test.
     """
     scale = plots.Scale(seconds for one in file.courses for _, seconds in one.times)
     parts = list(_split_pages(_draw_test(one, scale, runs) for one in file.courses))
     for number, rows in enumerate(parts, 1):
-        own = link(part_name(name, number))
+        address = link(part_name(name, number))
         for row in rows:
             place = f"{'t' if row.card else 'r'}{row.course.number}"
-            addresses[row.course.test] = f"{own}#{place}"
+            addresses[row.course.test] = f"{address}#{place}"
     first = (f"History of {one_line(trends.program, 40)}", "index.html")
     for number, rows in enumerate(parts, 1):
         counts = Counter(kind for row in rows for kind in _kinds(row.course).split())
@@ -177,15 +178,15 @@ class _DrawnTest(NamedTuple):
 
 def _split_pages(rows: Iterable[_DrawnTest]) -> Iterator[list[_DrawnTest]]:
     """Yield the rows of each page: as many as it has room for."""
-    some: list[_DrawnTest] = []
+    page_rows: list[_DrawnTest] = []
     size = 0
     for row in rows:
         size += len(row.row) + len(row.card)
-        if size > _LARGEST and some:
-            yield some
-            some, size = [], len(row.row) + len(row.card)
-        some.append(row)
-    yield some
+        if size > _LARGEST and page_rows:
+            yield page_rows
+            page_rows, size = [], len(row.row) + len(row.card)
+        page_rows.append(row)
+    yield page_rows
 
 
 def _head(before: RunKept, run: RunKept) -> dict[str, object]:
@@ -224,7 +225,7 @@ def _draw_test(one: TestCourse, scale: plots.Scale, runs: Sequence[RunKept]) -> 
 
 
 def _kinds(one: TestCourse) -> str:
-    """Return what a filter finds a test by."""
+    """Return the letters of :data:`_CHOICES` by which a filter finds a test; "x" for none."""
     kinds = {
         "f": one.verdict == "FAILED" and not one.is_gone,
         "c": one.changes,
@@ -236,9 +237,9 @@ def _kinds(one: TestCourse) -> str:
 
 
 def _cell(streak: Streak, one: TestCourse, runs: Sequence[RunKept]) -> tuple[str, int, str, int]:
-    """Return one cell for all runs of a streak: its class, how many runs, a word, since when.
+    """Return one cell for all runs of a streak: class, number of runs, words, first run.
 
-    Where the test failed it is a link to its card, and tells since which run.
+    The first run, its number, is 0 unless the test failed: then the cell links to its card.
     """
     if not streak.verdict:
         return "n", streak.size, "", 0

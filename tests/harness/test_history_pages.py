@@ -79,7 +79,11 @@ def test_pages_are_well_formed_and_load_nothing(rich):
 
 
 def test_every_link_leads_somewhere(rich):
-    read = {name: Page(text) for name, text in rich.items()}
+    check_links(rich)
+
+
+def check_links(texts):
+    read = {name: Page(text) for name, text in texts.items()}
     for name, page in read.items():
         for address in page.links:
             there, _, anchor = unquote(address).partition("#")
@@ -89,6 +93,19 @@ def test_every_link_leads_somewhere(rich):
 def test_a_history_of_nothing_is_a_page(tmp_path):
     pages.write(str(tmp_path), trends("h", []))
     assert "0 runs" in Page((tmp_path / "index.html").read_text()).text
+
+
+def test_no_link_leads_to_a_run_that_is_not_listed(tmp_path):
+    pages.write(str(tmp_path), find_trends(made_history("PF" + "F" * pages._RUNS)))
+    check_links({path.name: path.read_text() for path in tmp_path.iterdir()})
+
+
+def test_each_cause_is_told_once(tmp_path):
+    tests = [made_test(id_=number) for number in range(4)]
+    first = [made_result("P", test=one) for one in tests]
+    last = [made_result("F", text=f"t{1 + one.id % 2}", test=one) for one in tests]
+    pages.write(str(tmp_path), find_trends([made_run(1, first), made_run(2, last)]))
+    assert (tmp_path / "index.html").read_text().count('class="card since"') == 2
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):
