@@ -26,15 +26,15 @@ except ImportError:  # Client says so: all other public names can be used, and l
     httpx = None  # type: ignore[assignment]
 
 _TRIES = 5
-_LONGEST = 60.0  # seconds to wait between two tries
+_LONGEST_PAUSE = 60.0  # seconds between two tries
 _AGAIN = (429, 502, 503, 504)
 _ID = "[0-9A-Za-z]+"
 _BASE = r"(?P<base>https?://[^/?#\s]+)(?:/api/v1)?"
 _PLACE = re.compile(rf"{_BASE}(?P<page>/courses/{_ID}/assignments/{_ID})/?")
 _SUITE = re.compile(rf"{_BASE}(?P<page>/suites/{_ID})/?")
-# What the environment may say of connections; each is also read in lower case.
-_OF_CONNECTIONS = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE",
-                   "SSL_CERT_DIR")  # fmt: skip
+# Variables of the environment that httpx reads; each is also read in lower case.
+_CONNECTION_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+                         "SSL_CERT_FILE", "SSL_CERT_DIR")  # fmt: skip
 _LAST_PORT = 65535
 _EXAMPLE = "https://tests.example.org"
 _PATIENCE = 60.0  # seconds for an answer
@@ -50,7 +50,7 @@ class ServicePlace(NamedTuple):
 
 
 def place_of(address: str) -> ServicePlace:
-    """Return the assignment of a page's address.
+    """Return the assignment that has its page at an address.
 
     Raises:
         UsageError: it is not such an address.
@@ -110,9 +110,9 @@ class Client:
                 trust_env=not _stays_here(url),
             )
         except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
-            known = (both for name in _OF_CONNECTIONS for both in (name, name.lower()))
-            named = ", ".join(name for name in known if os.environ.get(name))
-            where = f"; the environment has {named}" if named else ""
+            names = (one for name in _CONNECTION_VARIABLES for one in (name, name.lower()))
+            known = ", ".join(name for name in names if os.environ.get(name))
+            where = f"; the environment has {known}" if known else ""
             raise UsageError(f"no connection can be made: {error}{where}") from None
         self._base = base
         self._pause = pause
@@ -223,8 +223,8 @@ class Client:
             if isinstance(answer, httpx.Response) and answer.status_code not in _AGAIN:
                 return self._read(answer)
             if again < _TRIES - 1:  # as the service says, else longer each time
-                said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
-                self._pause(min(float(said), _LONGEST) if said.isdecimal() else float(2**again))
+                wait = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
+                self._pause(min(float(wait), _LONGEST_PAUSE) if wait.isdecimal() else 2.0**again)
         if isinstance(answer, httpx.Response):
             raise ServerError(f"{self._base}: {_why(answer)}")
         raise ServerError(f"{self._base} cannot be reached: {answer}")
@@ -261,14 +261,16 @@ class Client:
 def _read_address(base: str) -> httpx.URL:
     """Return the address of the API; raises UsageError if it is not one."""
     with suppress(httpx.InvalidURL, ValueError):
-        found = httpx.URL(f"{base.rstrip('/')}/api/v1")
-        if found.host and (found.port or 0) <= _LAST_PORT:
-            return found
+        url = httpx.URL(f"{base.rstrip('/')}/api/v1")
+        is_web = url.scheme in ("http", "https") and url.host and (url.port or 0) <= _LAST_PORT
+        # A password would be sent in place of the token, and paths would stand behind a query.
+        if is_web and not (url.userinfo or url.query or url.fragment):
+            return url
     raise UsageError(f"found {base!r}, expected an address such as {_EXAMPLE}")
 
 
 def _stays_here(url: httpx.URL) -> bool:
-    """Whether what is sent in the clear stays on this machine: no proxy may get it."""
+    """Whether what is sent without encryption stays on this machine: no proxy may get it."""
     return url.scheme == "http" and network.is_this_machine(url.host)
 
 

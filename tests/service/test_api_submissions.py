@@ -190,7 +190,7 @@ def test_what_a_service_says_becomes_an_error(answer, error, said):
     ],
 )
 def test_settings_of_the_environment_that_cannot_be_used_are_named(monkeypatch, name, value, said):
-    for one in client._OF_CONNECTIONS:
+    for one in client._CONNECTION_VARIABLES:
         monkeypatch.delenv(one, raising=False)
         monkeypatch.delenv(one.lower(), raising=False)
     monkeypatch.setenv(name, value)
@@ -205,6 +205,15 @@ def test_no_token_is_sent_in_the_clear_to_another_machine_unless_that_is_allowed
     with pytest.raises(UsageError, match=r"is not encrypted: .* allow it: --allow-http"):
         Client(base, "t")
     Client(base, "t", allow_http=True).close()
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["tests.example.org", "ftp://192.0.2.7", "https://a:b@h", "https://h?x=1", "https://h#x"],
+)
+def test_what_is_not_the_address_of_a_service_is_refused(base):
+    with pytest.raises(UsageError, match="expected an address such as"):
+        Client(base, "t", allow_http=True)
 
 
 def test_what_is_for_this_machine_is_sent_to_no_proxy(monkeypatch):
