@@ -108,6 +108,18 @@ def test_a_program_is_told_neither_where_a_board_file_lies_nor_its_name(tmp_path
 
 
 @pytest.mark.processes
+def test_a_program_is_asked_about_the_moves_after_a_board_file_too(tmp_path):
+    program = tmp_path / "gosensei"
+    program.write_text('#!/bin/sh\necho "There are $(wc -l < "$2") eyes."\n')
+    program.chmod(0o755)
+    (tmp_path / "a.txt").write_text("b a 1\n\n\n")
+    asked = Gosensei({"programs": ["gosensei"], "seconds": 1.0}, tmp_path)
+    lines = (f"load_board {tmp_path / 'a.txt'}", "eyes", "play w B1", "eyes", "undo", "eyes")
+    counts = [asked.handle(line) for line in lines][1::2]
+    assert counts == [f"= There are {count} eyes.\n\n" for count in (3, 2, 3)]
+
+
+@pytest.mark.processes
 @pytest.mark.parametrize("before", ["", f"echo '{'+-' * 8}+'"], ids=["usage", "board and usage"])
 def test_two_eyes_are_asked_for_by_the_option_that_a_program_knows(before, tmp_path):
     program = tmp_path / "gosensei"

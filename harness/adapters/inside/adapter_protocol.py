@@ -26,10 +26,10 @@ class Refusal(Exception):  # noqa: N818 - it is an answer
 
 
 class TimeOut(Refusal):
-    """The same, where a busy machine may be why: grading asks again, with nothing beside it."""
+    """Refusal for want of time. A busy machine may be why: grading asks again, alone on it."""
 
     def __str__(self) -> str:
-        """Return the answer, which can be told from others by its beginning."""
+        """Return the answer, which begins with :data:`TIMED_OUT`."""
         return f"{TIMED_OUT}{super().__str__()}"
 
 
@@ -68,23 +68,23 @@ class AdapterBoard:
         return f"{_LETTERS[point[0]]}{self.rows - point[1]}"
 
     def neighbors(self, point: Point) -> list[Point]:
-        """Return the points beside one."""
+        """Return the points next to a point, up to four."""
         x, y = point
-        beside = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
-        return [(a, b) for a, b in beside if 0 <= a < self.columns and 0 <= b < self.rows]
+        around = ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
+        return [(a, b) for a, b in around if 0 <= a < self.columns and 0 <= b < self.rows]
 
     def chain(self, point: Point) -> tuple[set[Point], set[Point]]:
         """Return the stones of a stone's chain, and its liberties."""
-        chain, free, waiting = {point}, set(), [point]
-        while waiting:
-            for near in self.neighbors(waiting.pop()):
-                color = self.stones.get(near)
+        chain, liberties, pending = {point}, set(), [point]
+        while pending:
+            for neighbor in self.neighbors(pending.pop()):
+                color = self.stones.get(neighbor)
                 if color is None:
-                    free.add(near)
-                elif color == self.stones[point] and near not in chain:
-                    chain.add(near)
-                    waiting.append(near)
-        return chain, free
+                    liberties.add(neighbor)
+                elif color == self.stones[point] and neighbor not in chain:
+                    chain.add(neighbor)
+                    pending.append(neighbor)
+        return chain, liberties
 
     def after(self, color: int, point: Point | None) -> AdapterBoard:
         """Return the board after a move (None: a pass); :class:`Refusal` if it is illegal."""
@@ -93,21 +93,21 @@ class AdapterBoard:
         if point in self.stones or self.ko == (point, color):
             raise Refusal("illegal move")
         board = AdapterBoard(self.columns, self.rows, self.stones | {point: color})
-        taken = board.list_captures(color, point)
-        for stone in taken:
+        captured = board.list_captures(color, point)
+        for stone in captured:
             del board.stones[stone]
-        chain, free = board.chain(point)
-        if not free:
+        chain, liberties = board.chain(point)
+        if not liberties:
             raise Refusal("illegal move")
-        if len(taken) == len(chain) == len(free) == 1:
-            board.ko = taken.pop(), other(color)
+        if len(captured) == len(chain) == len(liberties) == 1:
+            board.ko = captured.pop(), other(color)
         return board
 
     def list_captures(self, color: int, point: Point) -> set[Point]:
         """Return the other color's stones beside a point whose chains have no liberty."""
         theirs = [n for n in self.neighbors(point) if self.stones.get(n) == other(color)]
         chains = [self.chain(stone) for stone in theirs]
-        return {stone for chain, free in chains if not free for stone in chain}
+        return {stone for chain, liberties in chains if not liberties for stone in chain}
 
     def digits(self) -> list[list[int]]:
         """Return the rows, the top one first, with 0 for empty points."""
@@ -117,10 +117,11 @@ class AdapterBoard:
 
 
 class AdapterEngine:
-    """The commands that both adapters have. ``before`` has the boards that ``undo`` goes back to.
+    """The commands that both adapters have.
 
-    ``moves`` are those since the board was last set, as (color, point or None for a pass);
-    ``begun`` tells whether that was an empty board of the size that the game has.
+    ``moves``: those since the board was last set, as (color, point or None for a pass).
+    ``undo_boards``: the board before each of them. ``is_game``: whether the board that was set is
+    the one on which the student's game begins, empty and of its size.
     """
 
     name = "adapter"
@@ -134,7 +135,7 @@ class AdapterEngine:
             "protocol_version": lambda _: "2",
             "name": lambda _: self.name,
             "version": lambda _: "",
-            "known_command": lambda words: str(words[:1][0] in self.commands).lower(),
+            "known_command": lambda words: str(words[0] in self.commands).lower(),
             "list_commands": lambda _: "\n".join(sorted(self.commands)),
             "quit": self.quit,
             "cputime": lambda _: f"{sum(os.times()[:4]):.3f}",
@@ -151,8 +152,8 @@ class AdapterEngine:
         """Set a board; there are no moves yet."""
         self.board = board
         self.moves: list[tuple[int, tuple[int, int] | None]] = []
-        self.before: list[AdapterBoard] = []
-        self.begun = not board.stones and (board.columns, board.rows) == (self.size, self.size)
+        self.undo_boards: list[AdapterBoard] = []
+        self.is_game = not board.stones and (board.columns, board.rows) == (self.size, self.size)
 
     def handle(self, line: str) -> str:
         """Return the reply to a line with its empty line; "" to a blank or comment line."""
@@ -196,16 +197,16 @@ class AdapterEngine:
         color = color_of(words[0])
         point = None if words[1].lower() == "pass" else self.board.point(words[1])
         after = self.board.after(color, point)
-        self.before.append(self.board)
+        self.undo_boards.append(self.board)
         self.board = after
         self.moves.append((color, point))
         return ""
 
     def undo(self, _words: list[str]) -> str:
         """Take the last move back."""
-        if not self.before:
+        if not self.undo_boards:
             raise Refusal("cannot undo")
-        self.board = self.before.pop()
+        self.board = self.undo_boards.pop()
         self.moves.pop()
         return ""
 

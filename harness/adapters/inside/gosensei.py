@@ -28,7 +28,7 @@ _ENOUGH = 3  # calls with one option that did not end; after them it is not call
 
 
 class Gosensei(AdapterEngine):
-    """Answers with the program's sentences. ``_loaded``: a board file, as it is."""
+    """Answers with the program's sentences."""
 
     name = "gosensei"
     sizes = range(9, 10)  # "enum { GO_BOARD_SIZE = 9 };"
@@ -38,6 +38,7 @@ class Gosensei(AdapterEngine):
         super().__init__(settings)
         self._folder = folder
         self._hung: dict[str, int] = {}
+        self._loaded: tuple[AdapterBoard | None, bytes] = (None, b"")  # a board, and its file
         self.commands |= {
             "eyes": lambda _: self._sentence("-eyes"),
             "twoeyes": lambda _: self._sentence("-twoeyes", "-doubleeyes"),
@@ -46,17 +47,12 @@ class Gosensei(AdapterEngine):
             "is_valid": self.is_valid,
         }
 
-    def set(self, board: AdapterBoard) -> None:
-        """Set a board that is not from a file."""
-        super().set(board)
-        self._loaded: bytes | None = None
-
     def load_board(self, words: list[str]) -> str:
         """Load a board file; the program is given just what is in it."""
         file = _require_file(words)
         content = file.read_bytes()
         self.set(AdapterBoard(9, 9, dict(_stones(content.decode(errors="replace")))))
-        self._loaded = content
+        self._loaded = self.board, content
         return ""
 
     def is_valid(self, words: list[str]) -> str:
@@ -127,8 +123,9 @@ class Gosensei(AdapterEngine):
         raise Refusal(f"there is no program {' or '.join(names)}")
 
     def _board_file(self) -> bytes:
-        if self._loaded is not None:
-            return self._loaded
+        board, content = self._loaded
+        if self.board is board:
+            return content
         letters = {BLACK: "b", WHITE: "w"}
         stones = sorted(self.board.stones.items())
         lines = (f"{letters[color]} {_COLUMNS[x]} {9 - y}\n" for (x, y), color in stones)

@@ -222,7 +222,7 @@ class JavaGo(AdapterEngine):
         return str(self._in_game().is_over(self.moves)).lower()
 
     def _in_game(self) -> Player:
-        if not self.begun:
+        if not self.is_game:
             raise Refusal(f"the game begins on an empty board of {self.size} by {self.size}")
         if self._player is None:
             from .playing import Player
