@@ -139,7 +139,7 @@ class _CommandRun:
 
     @property
     def _is_useless(self) -> bool:
-        """Whether nobody can learn of what a run finds."""
+        """Whether results reach nobody: no output is left, and no report is requested."""
         return self.console.lost is not None and not (self.reports or self.entered)
 
     def _report(self, result: RunResult) -> int:
@@ -156,12 +156,13 @@ class _CommandRun:
 
             comparison = baseline.compare(self.former, result)
         finished = reporters.Finished(result, self.views, comparison)
-        told = [
-            self._wrote(one.option, path, partial(one.write, path, finished))
+        written = [
+            self._write(one.option, path, partial(one.write, path, finished))
             for one, path in self.reports.items()
         ]
         if self.entered:
-            told.append(self._wrote("--history", self.given.history, partial(self._keep, result)))
+            keep = partial(self._keep, result)
+            written.append(self._write("--history", self.given.history, keep))
         if console.lines:
             for file in result.files:
                 for failure in file.failures:
@@ -176,7 +177,7 @@ class _CommandRun:
         if comparison is not None:
             console.comparison(comparison)
             status = ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
-        return status if all(told) else max(status, ExitCode.FAULT)
+        return status if all(written) else max(status, ExitCode.FAULT)
 
     def _on_test(self, case: CaseFile, outcome: Outcome) -> None:
         self.console.on_test(case, outcome)
@@ -196,8 +197,8 @@ class _CommandRun:
         if self._is_useless and not is_cut:
             raise KeyboardInterrupt
 
-    def _wrote(self, option: str, path: str, write: Callable[[], None]) -> bool:
-        """Write a report, and return whether that went well; if not, say what went wrong."""
+    def _write(self, option: str, path: str, write: Callable[[], None]) -> bool:
+        """Write a report; return whether it was written. If not, say why."""
         try:
             write()
         except ReportError as error:
@@ -205,7 +206,7 @@ class _CommandRun:
                 self.console.lose(sys.stdout, error.__cause__)
             else:
                 self.console.complain(str(error))
-        except Exception as error:  # noqa: BLE001 - a fault of ours, told as one
+        except Exception as error:  # noqa: BLE001 - a fault of ours, reported as one
             why = f"{type(error).__name__}: {error}"
             self.console.complain(f"the harness itself failed at {option} {path}: {why}")
         else:
@@ -283,30 +284,30 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
 
 
 def read_options(arguments: Namespace) -> Options:
-    """Return the options of a run as its command line says them."""
+    """Return the options of a run from its command line."""
     show = engine_options.visible_paths(arguments.arguments[0], arguments.sandbox, arguments.show)
-    # The others are not the user's.
-    apart = {"limits", "box", "show", "strict", "submission", "folder", "python", "most_hung"}
+    # Worked out above, or not the user's.
+    excluded = {"limits", "box", "show", "strict", "submission", "folder", "python", "most_hung"}
     return Options(
         limits=engine_options.read_limits(arguments),
         box=engine_options.box_limits(arguments),
         show=show,
-        **{name: getattr(arguments, name) for name in Options._fields if name not in apart},
+        **{name: getattr(arguments, name) for name in Options._fields if name not in excluded},
     )
 
 
 def report_places(
     arguments: Namespace, formats: Sequence[reporters.Reporter], outputs: dict[str, str]
 ) -> dict[reporters.Reporter, str]:
-    """Return where each report that is asked for goes, once it is sure that it can be written.
+    """Return the path of each requested report, all of which can be written.
 
-    ``outputs``: see below.
+    ``outputs``: options by the files that they write; those of the reports are added.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: a report cannot be written, or two options would write one file.
     """
-    asked = {one: getattr(arguments, one.attribute) for one in formats}
-    places = {one: path for one, path in asked.items() if path}
+    paths = {one: getattr(arguments, one.attribute) for one in formats}
+    places = {one: path for one, path in paths.items() if path}
     for one, path in places.items():
         if one.needs_pages:
             requirements.require(one.option, "html", "jinja2")
@@ -320,7 +321,7 @@ def report_places(
 
 
 def _try_file(option: str, path: str, outputs: dict[str, str]) -> None:
-    """See whether a file can be written. ``outputs``: those of other options; it is added."""
+    """Raise UsageError if a file cannot be written; add it to the ``outputs`` of other options."""
     report_files.try_to_write(path)
     real = STDOUT[0] if path in STDOUT else os.path.realpath(path)
     if other := None if real == os.devnull else outputs.get(real):
@@ -328,9 +329,9 @@ def _try_file(option: str, path: str, outputs: dict[str, str]) -> None:
     outputs[real] = option
 
 
-# --- the command line of a run, made anew -------------------------------------------------------
+# --- the command line that repeats tests of a run -----------------------------------------------
 
-# What an engine is told, how it is listened to and how it is judged; all else is for one run.
+# Options for the engine, its protocol and the judgement; all others are for one run.
 _KEPT = {"gtpfile", "protocol", "translate", "restart", "lockstep", "pty", "dialect", "compatible",
          "game", "sandbox", "show", "timeout", "startup", "file", "quit"}  # fmt: skip
 
@@ -338,8 +339,7 @@ _KEPT = {"gtpfile", "protocol", "translate", "restart", "lockstep", "pty", "dial
 def repeat(plain: commandline.Plain, arguments: Namespace, program: str) -> Repeat:
     """Return how tests are repeated.
 
-    ``plain``: the existing options. ``program``: what to run, which need not be what was
-    typed: its seed is drawn by then.
+    ``plain``: all options of the command. ``program``: as typed, but with the seed drawn.
     """
     words = ["gtp-harness", "run"]
     for option in plain.options:
