@@ -17,8 +17,6 @@ from oracle.rules.gomoku import almost_open_fours, steps
 _MOVES = SceneCommand("policy_moves", asked=True)
 _RULES = SceneCommand("policy rule_based")
 _SIZES = (7, 7, 7, 8, 9, 10)  # the assignment's own is 7
-
-
 _FIVES, _FOURS = ("Win", "BlockWin"), ("OpenFour", "BlockOpenFour")
 
 
@@ -43,13 +41,13 @@ class PolicyFacts(NamedTuple):
 
 @lru_cache(maxsize=8)
 def look(moment: SceneMoment) -> PolicyFacts:
-    """Return the moves of each type."""
+    """Return the moves of each type, none when the game is over; all are masks of points."""
     mine, theirs = moment.board.of(moment.to_play), moment.board.of(3 - moment.to_play)
     # The color to move must not have moved last.
     if made_positions.is_over(moment) or (mine and not theirs):
         return PolicyFacts({}, "", mine, theirs)
-    found = dict(zip(rules.TYPES, rules.by_urgency(moment.shape, mine, theirs), strict=True))
-    return PolicyFacts(found, next(kind for kind, moves in found.items() if moves), mine, theirs)
+    types = dict(zip(rules.TYPES, rules.by_urgency(moment.shape, mine, theirs), strict=True))
+    return PolicyFacts(types, next(kind for kind, moves in types.items() if moves), mine, theirs)
 
 
 # --- when a board has a feature -----------------------------------------------------------------
@@ -66,7 +64,7 @@ def _counts(*kinds: str, has: scenes.Has = lambda moment: True) -> scenes.Finder
 
 
 def _both(first: str, second: str) -> scenes.Finder:
-    """Two types have different moves, and the first counts."""
+    """Return a finder of boards on which the first type counts, and the second has other moves."""
     return _counts(first, has=lambda moment: look(moment).types[second] & ~look(moment).moves)
 
 
@@ -84,15 +82,15 @@ def _inner_moves(moment: SceneMoment) -> int:
 
 
 def _along(direction: int) -> scenes.Finder:
-    """Some move of the first type belongs to a line of one direction."""
+    """Return a finder of boards whose fives or fours that count lie in one direction alone."""
 
     def has(moment: SceneMoment) -> bool:
-        seen, empty, others = look(moment), _empty(moment), 0
+        facts, empty, others = look(moment), _empty(moment), 0
         for place, step in enumerate(steps(moment.shape)):
-            if place != direction and seen.first in _FOURS:
-                others |= reduce(or_, almost_open_fours(seen.side, empty, step))
+            if place != direction and facts.first in _FOURS:
+                others |= reduce(or_, almost_open_fours(facts.side, empty, step))
             elif place != direction:
-                others |= fives_made(seen.side, empty, step)
+                others |= fives_made(facts.side, empty, step)
         return not others
 
     return _counts(*_FIVES, *_FOURS, has=has)
@@ -134,11 +132,11 @@ def _third_blocks(moment: SceneMoment) -> int:
 
 
 def _has_answer(moment: SceneMoment) -> bool:
-    """A third block leaves the other color no open four, but something to block in turn."""
-    seen = look(moment)
+    """Whether after a third block the other color must block in turn, and has no open four."""
+    facts = look(moment)
     for bit in each_bit(_third_blocks(moment)):
         _, block, four, other_block, _ = rules.by_urgency(
-            moment.shape, seen.theirs, seen.mine | bit
+            moment.shape, facts.theirs, facts.mine | bit
         )
         if (block or other_block) and not four:
             return True
@@ -146,7 +144,7 @@ def _has_answer(moment: SceneMoment) -> bool:
 
 
 def _has_free_three(moment: SceneMoment) -> bool:
-    """A three can become an open four on both sides: two points block it."""
+    """Whether a three can become an open four on both sides: two points block it."""
     pairs = zip(steps(moment.shape), _windows_of(moment, look(moment).theirs), strict=True)
     return any(windows[3] & windows[0] << step for step, windows in pairs)
 
@@ -170,7 +168,7 @@ def _wraps(moment: SceneMoment) -> bool:
 
 
 def _urgent(moment: SceneMoment) -> str:
-    """The rules would say something else than the random policy."""
+    """Return "Random" where the rules allow fewer moves than the random policy."""
     return "Random" if look(moment).first in (*_FIVES, *_FOURS) else ""
 
 
@@ -178,7 +176,7 @@ def _urgent(moment: SceneMoment) -> str:
 
 
 def _set_up(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    """Return the commands for the board; the last stone is such that the right side moves."""
+    """Return the commands for the board; its last stone is of the color that is not to move."""
     if moment.move:
         return scenes.up_to_last(moment, random)
     stones = scenes.stones(moment, *moment.board, random, last=3 - moment.to_play)
@@ -210,7 +208,7 @@ _CLOSED = ("OXXX..", "..XXXO", "OXX.X.", "O.XXX.O", "OXXX.")
 
 
 def _patterns(*patterns: str) -> scenes.Maker:
-    """Return what lays one to three of some patterns on a board, among a few other stones."""
+    """Return a maker of boards with one to three of some patterns, among a few other stones."""
 
     def make(random: Random) -> SceneMoment | None:
         size = random.choice(_SIZES)
@@ -240,7 +238,10 @@ def _of_either(random: Random, size: int, board: StoneBits) -> SceneMoment:
 def _lay(
     random: Random, size: int, pattern: str, board: StoneBits, mask: int
 ) -> tuple[StoneBits, int] | None:
-    """Lay a pattern somewhere, X as Black and O as White, where nothing has been laid."""
+    """Return the board with a pattern, X as Black and O as White, and the mask with its points.
+
+    None if it does not fit on the board, or its random place has points of the ``mask``.
+    """
     direction = random.randrange(4)
     step = steps(grid(size))[direction]
     starts = made_positions.windows(grid(size), direction, len(pattern))
@@ -263,7 +264,7 @@ def _other(*patterns: str) -> tuple[str, ...]:
 
 
 def _across(random: Random) -> SceneMoment:
-    """Make four that would be five with a point at the other edge."""
+    """Return a moment with four that would be five if a row went on in the next one."""
     size = random.choice(_SIZES)
     shape, first = grid(size), random.randint(1, 4)
     row = random.randrange(size - 1)
@@ -275,7 +276,7 @@ def _across(random: Random) -> SceneMoment:
 
 
 def _cross(random: Random) -> SceneMoment:
-    """Make two fours that the same point completes."""
+    """Return a moment with two fours that the same point completes."""
     size = random.choice(_SIZES)
     shape = grid(size)
     point = any_bit(shape.full, random)
@@ -289,7 +290,7 @@ def _cross(random: Random) -> SceneMoment:
 
 
 def _threatening(random: Random) -> SceneMoment | None:
-    """Make a three whose third block belongs to a line of one's own."""
+    """Return a moment with a three whose third block extends a line of the side to move."""
     size = random.choice(_SIZES)
     laid = _lay(random, size, random.choice(("X.OOO..", "..OOO.X")), StoneBits(), 0)
     if laid is None:
@@ -297,9 +298,9 @@ def _threatening(random: Random) -> SceneMoment | None:
     board, used = laid
     third = _third_blocks(board_moment(size, board))
     step = random.choice(steps(grid(size)))
-    beside = (third << step, third << 2 * step, third >> step, third >> 2 * step)
-    own = reduce(or_, random.sample(beside, random.choice((2, 2, 3))))
-    return _for_either(random, size, add_stones(board, 1, own & grid(size).full & ~used))
+    nearby = (third << step, third << 2 * step, third >> step, third >> 2 * step)
+    line = reduce(or_, random.sample(nearby, random.choice((2, 2, 3))))
+    return _for_either(random, size, add_stones(board, 1, line & grid(size).full & ~used))
 
 
 def _win(random: Random) -> SceneMoment | None:
