@@ -125,7 +125,7 @@ class Journal:
 
     A line of JSON each; the first one says what is played. A line is written at once and whole, or
     it is cut off when the file is opened again: no game counts twice, and none that was counted is
-    lost.
+    lost. A file that is refused stays as it is.
     """
 
     def __init__(self, path: str = "", about: Mapping[str, Any] | None = None) -> None:
@@ -154,10 +154,8 @@ class Journal:
             raise BusyError(f"{self._name}: another process is at this match") from None
         size = os.fstat(self._file).st_size
         *lines, torn = os.pread(self._file, size, 0).split(b"\n")
-        os.ftruncate(self._file, size - len(torn))
-        os.lseek(self._file, 0, os.SEEK_END)
-        if not lines:
-            self._write(head)
+        if not lines and not json.dumps(head).encode().startswith(torn):
+            lines = [b""]  # the file is not even the beginning of a journal
         for number, line in enumerate(lines):
             try:
                 if number:
@@ -168,6 +166,10 @@ class Journal:
             except (ValueError, KeyError, TypeError):
                 where = f"{self._name}: line {number + 1}"
                 raise UsageError(f"{where} is not a game of a match; name a new file") from None
+        os.ftruncate(self._file, size - len(torn))
+        os.lseek(self._file, 0, os.SEEK_END)
+        if not lines:
+            self._write(head)
 
     def _compare(self, first_line: Any, head: Mapping[str, Any]) -> None:
         if first_line["schema"] != SCHEMA:

@@ -127,6 +127,11 @@ def test_a_journal_keeps_games_and_forgets_half_a_line(tmp_path: Path) -> None:
         journal.add(games[3])
     with closing(Journal(path, {"size": 9})) as journal:
         assert list(journal.games.values()) == games
+    os.truncate(path, 20)  # in the first line
+    with closing(Journal(path, {"size": 9})) as journal:
+        journal.add(games[0])
+    with closing(Journal(path, {"size": 9})) as journal:
+        assert list(journal.games.values()) == games[:1]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +141,10 @@ def test_a_journal_keeps_games_and_forgets_half_a_line(tmp_path: Path) -> None:
         (lambda text: text + "{}\n", "line 3 is not a game"),
         (lambda text: "hello\n" + text, "line 1 is not a game"),
         (lambda text: "[]\n", "line 1 is not a game"),
+        # nothing is cut off from a file that is something else
+        (lambda text: "my thesis", "line 1 is not a game"),
+        (lambda text: "my thesis\nits last line", "line 1 is not a game"),
+        (lambda text: text.replace('"size": 9', '"size": 13') + "{", "another match"),
     ],
 )
 def test_a_journal_that_does_not_fit_is_refused(tmp_path: Path, spoil, said: str) -> None:
