@@ -368,10 +368,10 @@ class Arbiter:
         """Give each of the processes that are forked meanwhile cores of its own.
 
         ``games``: how many are played at a time. With more than there are cores, or with one, the
-        system decides.
+        system decides, as with more than a byte can number.
         """
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-        if not 1 < games <= len(cores):
+        if not 1 < games <= min(len(cores), 256):
             yield
             return
         read, write = os.pipe()

@@ -107,6 +107,15 @@ def test_what_the_harness_fails_at_is_played_again(
     assert found.is_whole is (played == 2)
 
 
+@pytest.mark.parametrize(("cores", "games"), [(300, 300), (300, 256), (2, 2), (2, 3)])
+def test_a_machine_may_have_any_number_of_cores(
+    cores: int, games: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    with arbiter(match(player("a"), player("b"))) as found, found.dealing_cores(games):
+        pass
+
+
 # --- referees ----------------------------------------------------------------------------------
 
 RULES = match().rules
