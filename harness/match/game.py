@@ -98,15 +98,15 @@ class _Seat:
         self._color, self._limits = color, match.options.limits
         self.clock = GameClock(match.rules.time)
         self.seconds = 0.0
-        self.unheard: list[str] = []  # commands that tell it of the other's moves
+        self.pending: list[str] = []  # commands that tell it of the other's moves, not sent yet
         self._known: frozenset[str] = frozenset()
-        spoken = find_protocol(match.rules.protocol)
+        protocol = find_protocol(match.rules.protocol)
         words = [with_seed(word) if player.seeded else word for word in player.words]
         folder = player.folder or match.place
-        process = EngineProcess(launcher, words, folder, self._limits, protocol=spoken)
+        process = EngineProcess(launcher, words, folder, self._limits, protocol=protocol)
         if match.options.jobs >= processors():
             process.sleep_at_once()
-        self.session = EngineSession(process, self._limits, strict=True, protocol=spoken)
+        self.session = EngineSession(process, self._limits, strict=True, protocol=protocol)
 
     def prepare(self, referee: Referee, opening: Opening) -> None:
         """Let the engine begin the game."""
@@ -119,31 +119,31 @@ class _Seat:
         commands += [referee.tell(*move) for move in opening.moves]
         for command, reply in zip(commands, self._ask(commands), strict=True):
             if referee.refuses(reply) and command.split()[0] not in _OPTIONAL:
-                told = f"it answered {_quote(reply)} to '{command}'"
-                raise _LostError(reasons.NOT_READY, told)
+                detail = f"it answered {_quote(reply)} to '{command}'"
+                raise _LostError(reasons.NOT_READY, detail)
 
     def choose(self, referee: Referee) -> str:
-        """Tell the engine what it has not heard; return its move."""
-        heard, self.unheard = self.unheard, []
-        left = [f"{_LEFT} {'?bw'[self._color]} {self.clock.words}"]
-        left = left if self.clock.is_on and _LEFT in self._known else []
-        *before, move = self._ask([*heard, *left, referee.ask(self._color)], thinks=True)
-        for command, reply in zip(heard, before, strict=False):
+        """Return the engine's move, once it was told of the other's."""
+        moves, self.pending = self.pending, []
+        is_timed = self.clock.is_on and _LEFT in self._known
+        left = [f"{_LEFT} {'?bw'[self._color]} {self.clock.words}"] if is_timed else []
+        *before, move = self._ask([*moves, *left, referee.ask(self._color)], thinks=True)
+        for command, reply in zip(moves, before, strict=False):
             if referee.refuses(reply):
-                told = f"it answered {_quote(reply)} to '{command}', which is legal"
-                raise _LostError(reasons.REFUSED, told)
+                detail = f"it answered {_quote(reply)} to '{command}', which is legal"
+                raise _LostError(reasons.REFUSED, detail)
         if referee.refuses(move):
-            told = f"it answered {_quote(move)} when it was its turn"
-            raise _LostError(reasons.REFUSED, told)
+            detail = f"it answered {_quote(move)} when it was its turn"
+            raise _LostError(reasons.REFUSED, detail)
         if move.text.strip().lower() == "resign":
             raise _LostError(reasons.RESIGNED, "it resigned")
         return move.text
 
     def claim(self, question: str) -> str:
-        """Return what the engine says of the end; "" if it says nothing. Let it go in peace."""
+        """Return what the engine says of the end, "" if it says nothing; then end it."""
         asked = [question] if question in self._known else []
         try:
-            replies = self._ask([*self.unheard, *asked])
+            replies = self._ask([*self.pending, *asked])
         except _LostError:
             return ""
         finally:
@@ -164,8 +164,8 @@ class _Seat:
             if failure.kind is FailureKind.TIMEOUT and is_clock:
                 raise _LostError(reasons.TIME, _USED_UP) from None
             if failure.limit and failure.limit.name == "file":
-                told = f"it had {failure.limit.allowed:g} s for a whole game, and used them up"
-                raise _LostError(reasons.TIME, told) from None
+                detail = f"it had {failure.limit.allowed:g} s for a whole game, and used them up"
+                raise _LostError(reasons.TIME, detail) from None
             reason = _OF_KIND.get(failure.kind, reasons.LIMITS)
             raise _LostError(reason, one_line(error.message, 500)) from None
         spent = sum(reply.seconds for reply in replies)
@@ -181,16 +181,18 @@ def _quote(reply: Reply) -> str:
     return f"'{'' if reply.ok else '? '}{one_line(reply.text, _SHOWN)}'"
 
 
-Launching = Callable[[int, Player], Launcher]  # what starts a player's engine of a color
+LauncherFactory = Callable[[int, Player], Launcher]  # of a player's engine of a color
 
 
-class _Table:
+class _GameRun:
+    """One game under way: both engines, the referee and the moves so far."""
+
     def __init__(self, plan: Plan, match: Match, referee: Referee) -> None:
         self._plan, self._match, self._referee = plan, match, referee
         self._seats: dict[int, _Seat] = {}
         self._moves: list[tuple[int, str]] = []
 
-    def play(self, launcher: Launching) -> Game:
+    def play(self, launcher: LauncherFactory) -> Game:
         """Play to the end; both engines are gone afterwards."""
         try:
             return self._play(launcher)
@@ -198,11 +200,11 @@ class _Table:
             for seat in self._seats.values():
                 seat.session.close()
 
-    def _play(self, launcher: Launching) -> Game:
+    def _play(self, launcher: LauncherFactory) -> Game:
         lost = self._begin(launcher)
         if len(lost) == 2:
-            told = (f"{NAMES[color].capitalize()}: {one.detail}" for color, one in lost.items())
-            return self._game(EMPTY, reasons.BOTH, "; ".join(told))
+            details = (f"{NAMES[color].capitalize()}: {one.detail}" for color, one in lost.items())
+            return self._game(EMPTY, reasons.BOTH, "; ".join(details))
         for color, one in lost.items():
             return self._game(opponent(color), one.reason, one.detail)
         referee = self._referee
@@ -215,12 +217,12 @@ class _Table:
             except _LostError as error:
                 return self._game(opponent(color), error.reason, error.detail)
             self._moves.append((color, move))
-            self._seats[opponent(color)].unheard.append(referee.tell(color, move))
+            self._seats[opponent(color)].pending.append(referee.tell(color, move))
         black, white = (self._seats[one].claim(referee.claim) for one in (BLACK, WHITE))
         game = self._game(referee.end.winner, referee.end.reason)
         return game._replace(score=referee.end.score, claims=(black, white))
 
-    def _begin(self, launcher: Launching) -> dict[int, _LostError]:
+    def _begin(self, launcher: LauncherFactory) -> dict[int, _LostError]:
         """Let both engines begin; return those who lose by that.
 
         Neither is started if one is absent.
@@ -232,18 +234,16 @@ class _Table:
             for color, one in players.items()
             if one.absent
         }
-        for is_started in () if lost else (False, True):
-            for color in [one for one in players if one not in lost]:
-                try:
-                    if is_started:
-                        seats[color].prepare(self._referee, match.openings[plan.opening])
-                    else:
-                        launch = launcher(color, players[color])
-                        seats[color] = _Seat(color, players[color], match, launch)
-                except EngineError as error:
-                    lost[color] = _LostError(reasons.NOT_READY, error.message)
-                except _LostError as error:
-                    lost[color] = error
+        for color, player in () if lost else players.items():
+            try:
+                seats[color] = _Seat(color, player, match, launcher(color, player))
+            except EngineError as error:
+                lost[color] = _LostError(reasons.NOT_READY, error.message)
+        for color, seat in seats.items():
+            try:
+                seat.prepare(self._referee, match.openings[plan.opening])
+            except _LostError as error:
+                lost[color] = error
         return lost
 
     def _game(self, winner: int, reason: str, detail: str = "") -> Game:
@@ -308,7 +308,7 @@ class Arbiter:
             with suppress(OSError):  # nothing is left after a process has died: the system decides
                 os.sched_setaffinity(0, shares[os.read(place, 1)[0]])
         referee = self.referee(self.match.openings[plan.opening])
-        return _Table(plan, self.match, referee).play(self._launcher)
+        return _GameRun(plan, self.match, referee).play(self._launcher)
 
     def referee(self, opening: Opening) -> Referee:
         """Return the referee of a new game, after the moves of its opening.
