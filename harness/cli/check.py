@@ -16,7 +16,8 @@ from harness.cli.console import can_draw, columns, paint_for
 from harness.core.errors import UsageError
 from harness.core.options import SANDBOXES
 from harness.core.records import Repeat
-from harness.reading import shipped
+from harness.core.text import read_number
+from harness.reading import casefile, shipped
 from harness.report import report_files
 from harness.report.reporters import shell_word
 
@@ -57,18 +58,18 @@ def _run(arguments: argparse.Namespace) -> int:
     folder, name = assignment.archive.folder, arguments.source
     here = Path(folder) if Path(folder).is_dir() else Path()
     source = Path(os.path.abspath(name)) if name else here.absolute()  # noqa: PTH100
-    if not source.exists():
+    if not os.path.exists(source):  # noqa: PTH110 - False of a name that no file can have
         raise UsageError(f"there is no {name}: name a folder or an archive")
     if not name and source.name != folder:
         raise UsageError(f"there is no folder {folder} here: name it, or an archive")
-    if arguments.overlay and not Path(arguments.overlay).is_dir():
+    if arguments.overlay and not os.path.isdir(arguments.overlay):  # noqa: PTH112 - as above
         raise UsageError(f"there is no folder {arguments.overlay}")
     if arguments.output:
         report_files.try_to_write_into(arguments.output)
     line = ""
     if arguments.test:  # the public case file and the line that FILE:LINE names
         case, _, line = arguments.test.rpartition(":")
-        if not case or not line.isdecimal():
+        if not case or read_number(line) is None:
             raise UsageError(
                 f"{TEST}: found {arguments.test!r}, expected FILE:LINE, such as area.gtp:12"
             )
@@ -76,6 +77,9 @@ def _run(arguments: argparse.Namespace) -> int:
         if case not in files:
             expected = ", ".join(files) or "none"
             raise UsageError(f"{TEST}: found {case!r}, expected a public case file: {expected}")
+        steps = casefile.read(str(assignment.place / case)).steps
+        if not any(step.is_test and step.line == int(line) for step in steps):
+            raise UsageError(f"{TEST}: found line {line}, expected the line of a test in {case}")
         cases = assignment.cases._replace(public=(glob.escape(case),))
         assignment = assignment._replace(cases=cases)
     options = CheckOptions(

@@ -160,12 +160,27 @@ def test_the_line_on_a_students_page_repeats_its_test(tmp_path):
     assert "This test does not pass. Nothing was written." in run(wrong, bad).stdout
 
 
-@pytest.mark.parametrize("text", ["area.gtp", "area:9", "area.gtp:x", ":9", "thorough/seki.gtp:9"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("area.gtp", "area:9", "area.gtp:x", ":9", "thorough/seki.gtp:9"),
+        *("area.gtp:1", "area.gtp:0", "area.gtp:9999999999"),  # no test is in this line
+    ],
+)
 def test_what_names_no_public_test_is_refused(text, tmp_path, monkeypatch):
     (tmp_path / "assignment1").mkdir()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match=r"^--test: found '.*', expected .*area\.gtp"):
+    with pytest.raises(UsageError, match=r"^--test: found .*, expected .*area\.gtp"):
         CHECK.main(["--assignment", "go-scoring", "--test", text])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["x" * 300], "there is no x"), ([".", "--overlay", "x" * 300], "folder x")],
+)
+def test_a_name_that_no_file_can_have_is_refused(words, message):
+    with pytest.raises(UsageError, match=message):
+        CHECK.main([*words, "--assignment", "go-scoring"])
 
 
 def run(line: str, folder: Path) -> subprocess.CompletedProcess:
