@@ -402,14 +402,21 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
             if status == ExitCode.OK and sayer.wrong:
                 status = ExitCode.FAILED
         if options.line:
-            if status == ExitCode.OK:
-                sayer.last(f"This test passes. Nothing was written: {_ALL_OF_IT}.", "good")
-            else:
-                sayer.last("This test does not pass. Nothing was written.", "bad")
-            return status
+            return _verdict_of_test(status, sayer)
         names = write_archive(context, tested, status)
         last_look(context, tested, names)
     return _verdict(context.archive, status, sayer)
+
+
+def _verdict_of_test(status: int, sayer: CheckReporter) -> int:
+    if status == ExitCode.OK:
+        sayer.last(f"This test passes. Nothing was written: {_ALL_OF_IT}.", "good")
+    elif sayer.wrong or not sayer.unknown:
+        sayer.last("This test does not pass. Nothing was written.", "bad")
+    else:
+        unknown = "; ".join(map(one_line, sayer.unknown))
+        sayer.last(f"Not your fault: {unknown}. Nothing was written.", "warn")
+    return status
 
 
 def _verdict(archive: Path, status: int, sayer: CheckReporter) -> int:

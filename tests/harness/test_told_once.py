@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.check.steps import CheckReporter, _verdict
+import pytest
+
+from harness.check.steps import CheckReporter, _verdict, _verdict_of_test
 from harness.core.records import Failure, FailureKind
 from harness.reading import casefile
 from harness.report.html.parts import Crashes, troubles
@@ -56,3 +58,22 @@ def test_a_student_is_told_that_the_harness_failed_and_not_the_submission(capsys
     assert _verdict(Path("a1.tgz"), 3, sayer) == 3
     (told,) = filter(None, capsys.readouterr().out.splitlines())
     assert told.startswith("The harness itself failed. That is not your fault, and nothing else")
+
+
+@pytest.mark.parametrize(
+    ("status", "wrong", "unknown", "last"),
+    [
+        (0, [], [], "This test passes."),
+        (1, ["1 of 1 test fail"], [], "This test does not pass."),
+        (3, ["the engine breaks"], ["the harness itself failed"], "This test does not pass."),
+        (3, [], ["the harness itself failed"], "Not your fault: the harness itself failed."),
+        (3, [], ["1 test could not be judged"], "Not your fault: 1 test could not be judged."),
+    ],
+)
+def test_a_single_test_does_not_fail_by_what_the_harness_does(
+    status, wrong, unknown, last, capsys
+):
+    sayer = CheckReporter("check", Paint(on=False), unicode=True)
+    sayer.wrong, sayer.unknown = wrong, unknown
+    assert _verdict_of_test(status, sayer) == status
+    assert capsys.readouterr().out.strip().startswith(f"{last} Nothing was written")
