@@ -169,7 +169,7 @@ def i_is_a_column(session: GomokuSession, text: str) -> Point:
 @mistake("play")
 def row_above_9_not_read(right: Command, session: GomokuSession, words: list[str]) -> str:
     """As if a row had one digit: A10 is read as A1."""
-    return right(session, [words[0], words[1][:2]])
+    return right(session, [*words[:1], *(word[:2] for word in words[1:])])
 
 
 def _not_occupied(right: Faults, session: GomokuSession, words: list[str]) -> dict[str, str]:

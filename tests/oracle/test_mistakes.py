@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -37,6 +38,15 @@ def test_it_is_the_right_engine_but_for_some_commands(mistake):
     other = mistaken_engine(mistake)
     assert wrong.commands.memory is not other.commands.memory
     assert wrong.session is not other.session
+
+
+@EACH
+def test_it_breaks_down_on_purpose_only(mistake):
+    engine = mistaken_engine(mistake, playouts=0)
+    for name in (*mistake.commands, "gogui-play_sequence"):
+        for arguments in ("", " b", " b a1", " x y z"):
+            with suppress(Hang, Crash):
+                engine.handle(name + arguments)
 
 
 SHARED = ["boardsize 3", "komi 0", "play b a1", "play b b1", "play w c1", "score"]
