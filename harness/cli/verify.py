@@ -31,7 +31,7 @@ from harness.reading.suite import gather
 from harness.report import report_files
 from harness.report.paint import Paint
 from harness.verifying.expectation_judge import CaseFinding, FindingKind, Verified
-from harness.verifying.whole import verify
+from harness.verifying.verification import verify
 from oracle import __version__
 
 

@@ -18,7 +18,7 @@ from harness.reading.dialect import find_dialect
 from harness.reading.suite import gather
 from harness.specifications import specification
 from harness.verifying.expectation_judge import FindingKind
-from harness.verifying.whole import verify
+from harness.verifying.verification import verify
 
 TEXT = b"""\
 # A comment, and an empty line

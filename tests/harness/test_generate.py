@@ -17,7 +17,7 @@ from harness.judging.strength import measure
 from harness.reading import casefile
 from harness.running import restarting
 from harness.specifications import EVERYONES, specification
-from harness.verifying.whole import verify
+from harness.verifying.verification import verify
 from harness.vocabulary import made_positions
 from harness.vocabulary.made_positions import corner_with_move
 from harness.vocabulary.scenes import stones

@@ -17,7 +17,7 @@ from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile
 from harness.running.runs import run
 from harness.specifications import specification
-from harness.verifying.whole import verify
+from harness.verifying.verification import verify
 
 SIZES = (5, 9)
 BOARD = "(;GM[1]FF[4]SZ[{0}]AB[aa][bb]AW[cc])"  # whose empty points are nobody's

@@ -17,7 +17,7 @@ from harness.reading.pattern import read_gogui
 from harness.specifications import specification
 from harness.specifications.record import reply_of
 from harness.verifying.expectation_judge import FindingKind, near
-from harness.verifying.whole import specification_of, verify
+from harness.verifying.verification import specification_of, verify
 from harness.vocabulary import answers
 from tests.harness.shipped_assignments import SOME_LONG
 
@@ -352,7 +352,7 @@ def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
 def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
     """For every shipped test and every mistake: the expression decides as the comparison does."""
     from harness.reading.pattern import matcher
-    from harness.verifying.whole import mistaken_answers
+    from harness.verifying.verification import mistaken_answers
 
     compared = 0
     for path in suite.expand([str(CASES / assignment)]):

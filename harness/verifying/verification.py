@@ -1,4 +1,4 @@
-"""Case files put to the oracle: what tests ask, what cannot be reached, what is asked twice."""
+"""Verification of case files: wrong expectations, tests out of reach, and repeated tests."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +32,7 @@ _SETS_UP = "the document leaves open what this command of the setup does: {}"
 
 
 class _FileWalk:
-    """The way through one file, with the oracle's engine."""
+    """The oracle's answers to the tests of one file, from its first command to its last."""
 
     def __init__(self, case: CaseFile, specification: Specification, dialect: Dialect) -> None:
         self._path, self._steps, self._lines = case.path, case.steps, case.lines
@@ -50,7 +50,8 @@ class _FileWalk:
             and (step.pattern.expected_fail or in_process.is_judged(step.command, specification))
         }
         self._quit_line = 0
-        self._opened: dict[str, CaseFinding] = {}  # by the reason: each is said once in a file
+        # Findings about commands of the setup, by the reason: each is said once in a file.
+        self._open_setup: dict[str, CaseFinding] = {}
 
     def ask(self) -> Iterator[OracleAnswer | CaseFinding]:
         """Yield what each test asks, and a finding for each line that goes wrong before one.
@@ -62,7 +63,7 @@ class _FileWalk:
                 yield from self._send(step)
             elif step.is_test:
                 yield self._unreachable(step, f"the engine has quit in line {self._quit_line}")
-        yield from self._opened.values()
+        yield from self._open_setup.values()
 
     def _send(self, step: Step) -> Iterator[OracleAnswer | CaseFinding]:
         """Send a command to the oracle; yield what it asks, or what is wrong with it."""
@@ -73,14 +74,14 @@ class _FileWalk:
         is_late = ends and properties.moves and not properties.chooses and game.is_over
         late = "the game is over before this move" if is_late else ""
         refused = (self._unknown[one] for one in properties.needs if one in self._unknown)
-        hidden = min(refused, default=0)
-        told = self._ask_oracle(step, properties, choices) if step.is_test else None
+        hidden_by = min(refused, default=0)  # the line of the first refused command; 0: none
+        answer = self._ask_oracle(step, properties, choices) if step.is_test else None
         # Tests on a board of such a size are reported by themselves.
         sets_up = not properties.begins_board and self._only_sets_up(step, properties)
-        if sets_up and not (late or hidden) and (why := _why_open(engine, step.command)):
+        if sets_up and not (late or hidden_by) and (why := _why_open(engine, step.command)):
             text = _SETS_UP.format(why)
-            found = CaseFinding(FindingKind.OPEN, self._path, step.line, step.text, text)
-            self._opened.setdefault(why, found)
+            finding = CaseFinding(FindingKind.OPEN, self._path, step.line, step.text, text)
+            self._open_setup.setdefault(why, finding)
         right = reply_of(engine.handle(step.text))
         fault = ""
         # It is refused: as an error, or in Gomoku's own way.
@@ -91,13 +92,14 @@ class _FileWalk:
             self._unknown.setdefault(part, step.line)
         for part in () if fault else properties.renews:
             self._unknown.pop(part, None)
-        if told is None or (fault and properties.sets_up and self._only_sets_up(step, properties)):
+        is_setup = fault and properties.sets_up and self._only_sets_up(step, properties)
+        if answer is None or is_setup:
             if text := late or fault:
                 yield self._unreachable(step, text)
-        elif hidden and in_process.is_judged(step.command, self._specification):
-            yield self._unreachable(step, _HIDDEN.format(hidden))
+        elif hidden_by and in_process.is_judged(step.command, self._specification):
+            yield self._unreachable(step, _HIDDEN.format(hidden_by))
         else:
-            yield told._replace(right=right)
+            yield answer._replace(right=right)
         self._is_free = self._is_free or (properties.moves and len(choices) > 1)
         self._quit_line = 0 if engine.session.running else step.line
 
@@ -109,14 +111,14 @@ class _FileWalk:
         readings: tuple[str, ...] | None = None
         why_open = ""
         if in_process.is_underspecified(engine, step.command):
-            found = engine.readings(step.command)
-            readings, why_open = (), found.left_open
+            known = engine.readings(step.command)
+            readings, why_open = (), known.left_open
             if not why_open:
-                readings = tuple(answer for _, answer in found.answers)
-                why_open = f"it may be read as {'; or '.join(name for name, _ in found.answers)}"
+                readings = tuple(answer for _, answer in known.answers)
+                why_open = f"it may be read as {'; or '.join(name for name, _ in known.answers)}"
         depends = self._is_free and STONES in properties.needs
-        nothing, told = Reply(False, "", "", 0.0), reason(engine, step.command)
-        return OracleAnswer(step, nothing, readings, why_open, choices, depends, told)
+        nothing, why_right = Reply(False, "", "", 0.0), reason(engine, step.command)
+        return OracleAnswer(step, nothing, readings, why_open, choices, depends, why_right)
 
     def _is_meant(self, step: Step, right: Reply) -> bool:
         """Return whether the file's author knows that a command is refused, if it is.
@@ -163,7 +165,7 @@ def _why_open(engine: Engine, command: str) -> str:
     return "" if why == session.explain_open_answer([""]) else why
 
 
-# --- All case files together: what each test's expectation is worth, and which tests ask the same
+# --- All case files together: wrong expectations, and tests that ask the same --------------------
 
 
 Places = dict[in_process.Identity, tuple[str, int, int]]  # of a test: file, game in the file, line
@@ -172,9 +174,9 @@ Places = dict[in_process.Identity, tuple[str, int, int]]  # of a test: file, gam
 def verify(
     cases: Sequence[CaseFile], specification: Specification | None = None, dialect: str = "gogui"
 ) -> Verified:
-    """Hold every expectation of some case files against the oracle.
+    """Return what is wrong with the expectations of some case files, by the oracle.
 
-    ``specification``: theirs; else that of each file's folder, or the one that its commands tell.
+    ``specification``: theirs; None: that of each file's folder, or the one that its commands tell.
 
     Raises:
         CaseError: nothing tells the assignment of a file.
@@ -186,20 +188,20 @@ def verify(
     for case in cases:
         if not any(step.is_test for step in case.steps):
             continue  # for --gtpfile, say: of no assignment
-        own = specification or specification_of(case, in_folder)
-        told = list(_FileWalk(case, own, find_dialect(dialect)).ask())
-        judge = ExpectationJudge(case.path, own, dialect_of(case, find_dialect(dialect)))
-        answers = mistaken_answers(case, own)
-        found: list[CaseFinding] = []
-        for one in told:
+        assigned = specification or specification_of(case, in_folder)
+        results = list(_FileWalk(case, assigned, find_dialect(dialect)).ask())
+        judge = ExpectationJudge(case.path, assigned, dialect_of(case, find_dialect(dialect)))
+        answers = mistaken_answers(case, assigned)
+        file_findings: list[CaseFinding] = []
+        for one in results:
             if isinstance(one, CaseFinding):
-                found.append(one)
-            elif in_process.is_judged(one.step.command, own):
-                found += judge.findings(one, answers.get(one.step.line, ()))
+                file_findings.append(one)
+            elif in_process.is_judged(one.step.command, assigned):
+                file_findings += judge.findings(one, answers.get(one.step.line, ()))
             else:
                 unchecked += 1
-        found += _find_repeated(case, told, own, first)
-        findings += sorted(found, key=lambda finding: finding.line)
+        file_findings += _find_repeated(case, results, assigned, first)
+        findings += sorted(file_findings, key=lambda finding: finding.line)
         tests += sum(step.is_test for step in case.steps)
     return Verified(len(cases), tests, unchecked, tuple(findings))
 
@@ -217,18 +219,18 @@ def specification_of(
 
     ``in_folder``: tells that of a folder. Raises as :func:`verify`.
     """
-    found = filter(None, map(in_folder, Path(case.path).resolve().parents))
-    if own := next(found, None) or next(iter(in_process.specifications_of(case)), None):
-        return own
+    by_folder = filter(None, map(in_folder, Path(case.path).resolve().parents))
+    if found := next(by_folder, None) or next(iter(in_process.specifications_of(case)), None):
+        return found
     raise CaseError("found nothing that tells its assignment, expected --assignment", case.path)
 
 
 def mistaken_answers(
     case: CaseFile, specification: Specification
 ) -> dict[int, list[tuple[str, Reply]]]:
-    """Return by line what mutants answer to the tests, each different answer once.
+    """Return by line the different answers of mutants to each test: (mistake, reply).
 
-    With it stands the first mistake that leads to it.
+    The mistake is the name of the first one that leads to this answer.
     """
     mistakes = specification.settled_mistakes
     found = {}
