@@ -35,7 +35,11 @@ def test_released_submissions_play_and_students_see_their_own_games(service, cou
     assert refused.status_code == 409
     course.teacher.post(f"{grading}/release", grading, sure="yes", early="yes")
     assert "Start the tournament" in course.teacher.get(grading).text
-    for wrong in ({"points": "many"}, {"points": "3", "format": "gauntlet"}):
+    for wrong in (
+        {"points": "many"},
+        {"points": "1e999999999"},
+        {"points": "3", "format": "gauntlet"},
+    ):
         assert course.teacher.post(f"{grading}/tournament", grading, **wrong).status_code == 422
     assert "The submissions are playing" not in course.teacher.get(grading).text
 

@@ -22,6 +22,7 @@ from harness.grading.records import Marks, Submission, decimal
 from harness.match.pages import INDEX
 from harness.match.tournament import ROUND_ROBIN, SWISS
 from harness.service.courses import gradings, own_files
+from harness.service.courses.point_weights import exact
 from harness.service.jobs import result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import CourseAssignment, Grading, Job
@@ -78,11 +79,8 @@ def begin(
     if format_ not in FORMATS:
         known = " or ".join(FORMATS)
         raise UsageError(f"format: found {format_[:40]!r}, expected {known}")
-    try:
-        worth = Fraction(points.strip() or "0")
-    except (ValueError, ZeroDivisionError):
-        worth = Fraction(-1)
-    if not 0 <= worth <= 1000:
+    worth = exact(points.strip() or "0")
+    if worth is None or worth > 1000:
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
     options = tournament.TournamentOptions(format_, points=worth)
     result_files.save(folder_in(act.settings, grading) / _OPTIONS, options)
