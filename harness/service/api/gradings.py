@@ -178,9 +178,9 @@ def take_gradebook(
     columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
 ) -> Gradebooks:
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
-    own = gradebooks.GradebookWanted(context.part("name"), columns, data=data)
+    request = gradebooks.GradebookRequest(context.part("name"), columns, data=data)
     with context.acting() as act:
-        gradebooks.take(act, context.assigned, context.grading, own)
+        gradebooks.take(act, context.assigned, context.grading, request)
     return list_gradebooks(context)
 
 

@@ -30,7 +30,7 @@ _LIST = "gradebooks.json"  # the folder and the columns of each download, by pla
 _NAMED = 40  # rows in one sentence
 
 
-class GradebookWanted(NamedTuple):
+class GradebookRequest(NamedTuple):
     """A download to be filled in."""
 
     platform: str  # one of FILES
@@ -155,7 +155,7 @@ def take(
     act: AuditedTransaction,
     assignment: CourseAssignment,
     grading: Grading,
-    request: GradebookWanted,
+    request: GradebookRequest,
 ) -> None:
     """Let a download be filled in with the marks of the grading in force, and of later ones.
 

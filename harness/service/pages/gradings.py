@@ -38,11 +38,12 @@ _ONE = f"{_ALL}/gradings/{{grading}}"
 def begin(context: Context) -> Response:
     """Grade all that was submitted."""
     public_only = context.is_ticked("public_only")
-    how = (
+    remedies = (
         "" if public_only else "tick Only public case files",
         "" if context.is_ticked("all_the_same") else "tick Grade anyway",
     )
-    previews.require_gradable(context.service.database, context.settings, context.assigned, how)
+    database, settings = context.service.database, context.settings
+    previews.require_gradable(database, settings, context.assigned, remedies)
     with context.acting() as act:
         made = gradings.begin(act, context.assigned, public_only=public_only)
     return RedirectResponse(f"{context.assignment_page}/gradings/{made.id}", 303)
@@ -53,9 +54,9 @@ def show(context: Context) -> Response:
     grading, settings, assigned = context.grading, context.settings, context.assigned
     with context.reading() as db:
         jobs = queue.of(db, grading.id)
-        own, students = uploads.overrides(db, grading.assignment), defaultdict(list)
-        for got in uploads.RECEIVED_BY.all(db, "student", grading=grading.id):
-            students[got.key].append(got.student)
+        overrides, students = uploads.overrides(db, grading.assignment), defaultdict(list)
+        for recipient in uploads.RECEIVED_BY.all(db, "student", grading=grading.id):
+            students[recipient.key].append(recipient.student)
         present = {one.submits_as for one in courses.students(db, context.course.id)}
         marked = uploads.MARKS.all(db, grading=grading.id)
         unmarked = gradings.list_unmarked(db, grading, context.course.id)
@@ -85,7 +86,7 @@ def show(context: Context) -> Response:
             (
                 one.key,
                 canonical_json.loads(Marks, one.marks),
-                gradings.shared_overrides(own, students[one.key]),
+                gradings.shared_overrides(overrides, students[one.key]),
             )
             for one in sorted(marked, key=lambda one: natural_order(one.key))
         ],
@@ -108,7 +109,7 @@ def show_export(context: Context) -> Response:
 
 @ROUTES.form(f"{_ONE}/release", TEACHERS, show)
 def release(context: Context) -> Response:
-    """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
+    """Let students see their marks, after a confirmation; a tick is one, too."""
     is_early, leaves = context.is_ticked("early"), context.is_ticked("unchanged")
     with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
@@ -165,10 +166,14 @@ def _tournament(context: RequestContext) -> Path:
 @ROUTES.form(f"{_ONE}/gradebooks", TEACHERS, show)
 def take_gradebook(context: Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
-    sent = forms.read_upload(context, gradebooks.LARGEST) or ("", b"")  # that of the roster
-    own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
-    assigned = context.assigned
-    return _act(context, lambda act, one: gradebooks.take(act, assigned, one, own))
+    upload = forms.read_upload(context, gradebooks.LARGEST) or ("", b"")  # that of the roster
+    platform, columns, assigned = (
+        context.field("platform"),
+        context.field("columns"),
+        context.assigned,
+    )
+    request = gradebooks.GradebookRequest(platform, columns, *upload)
+    return _act(context, lambda act, one: gradebooks.take(act, assigned, one, request))
 
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
@@ -179,16 +184,16 @@ def show_gradebook(context: Context) -> Response:
 
 
 @ROUTES.at("GET", f"{_ONE}/given", STAFF_ONLY)
-def marks_given(context: Context) -> Response:
-    """Give the marks that count as a CSV: those of people where there are some."""
+def export_counting_marks(context: Context) -> Response:
+    """Return the marks that count as a CSV: those of people where there are some."""
     with context.reading() as db:
-        got = uploads.RECEIVED_BY.all(db, "student", grading=context.grading.id)
+        recipients = uploads.RECEIVED_BY.all(db, "student", grading=context.grading.id)
         marked = {one.key: one for one in uploads.MARKS.all(db, grading=context.grading.id)}
-        own = uploads.overrides(db, context.grading.assignment)
+        overrides = uploads.overrides(db, context.grading.assignment)
     rows = [["student", "group", "computed", "given", "of", "reason"]]
-    for one in got:
+    for one in recipients:
         marks = canonical_json.loads(Marks, marked[one.key].marks)
-        override = own.get(one.student)
+        override = overrides.get(one.student)
         group = one.key if one.key != one.student else ""
         computed = "" if marks.withheld else decimal(marks.total)
         points = decimal(Fraction(override.points)) if override else computed
@@ -199,7 +204,7 @@ def marks_given(context: Context) -> Response:
 
 # --- Private case files: what they catch, and positions for more ---------------------------------
 
-_MAY = require_permission(records.CASES)
+_EDITORS = require_permission(records.CASES)
 _PRIVATE = f"{_ALL}/private"
 _DRAFT = f"{_PRIVATE}/drafts/{{draft}}"
 _MOST_GAMES = 200  # files
@@ -212,20 +217,20 @@ def show_cases(context: Context) -> Response:
     measured = private_cases.load_measured(settings, assigned)
     with context.reading() as db:
         job = queue.JOBS.find(db, kind=records.MEASURE, about=measured.about)
-        found_drafts = queue.JOBS.all(db, "made", kind=records.DRAFT, assignment=assigned.id)
-    found = measured.caught
-    told = {one.name: one for one in found.files} if found else {}
+        shown_drafts = queue.JOBS.all(db, "made", kind=records.DRAFT, assignment=assigned.id)
+    caught = measured.caught
+    by_name = {one.name: one for one in caught.files} if caught else {}
     return rendering.page(
         context,
         "private.html",
-        files=[(path.name, told.get(path.name)) for path in measured.paths],
+        files=[(path.name, by_name.get(path.name)) for path in measured.paths],
         added=[path.name for path in cases.added(settings.private_folder(assigned.id))],
-        found=found,
+        found=caught,
         longest=private_cases.LONGEST,
         doubts=previews.find(settings, assigned, measured),
         fault=job.fault if job and job.state == records.FAULT else "",
         is_running=job is not None and job.state != records.FAULT,
-        drafts=found_drafts,
+        drafts=shown_drafts,
         still_left_out=previews.still_left_out(settings, assigned),
         why_no_drafts=drafts.why_not(own_files.assignment_of(settings, assigned)),
     )
@@ -235,7 +240,7 @@ def _address(context: RequestContext, *more: str) -> str:
     return "/".join([f"{context.assignment_page}/private", *more])
 
 
-@ROUTES.form(_PRIVATE, _MAY, show_cases)
+@ROUTES.form(_PRIVATE, _EDITORS, show_cases)
 def add(context: Context) -> Response:
     """Add a case file, or put another one in the place of one of the same name."""
     file = forms.read_upload(context, cases.LARGEST)
@@ -253,9 +258,9 @@ def download(context: Context) -> Response:
     return rendering.attachment(path.name, path.read_bytes(), "text/plain")
 
 
-@ROUTES.form(f"{_PRIVATE}/remove", _MAY, show_cases)
+@ROUTES.form(f"{_PRIVATE}/remove", _EDITORS, show_cases)
 def remove(context: Context) -> Response:
-    """Remove a case file, once it was said that this is wanted."""
+    """Remove a case file, after a confirmation."""
     name = context.field("name")
     if not forms.is_sure(context):
         cases.require(context.settings.private_folder(context.assigned.id), name)
@@ -265,7 +270,7 @@ def remove(context: Context) -> Response:
     return RedirectResponse(_address(context), 303)
 
 
-@ROUTES.form(f"{_PRIVATE}/drafts", _MAY, show_cases, files=_MOST_GAMES)
+@ROUTES.form(f"{_PRIVATE}/drafts", _EDITORS, show_cases, files=_MOST_GAMES)
 def begin_draft(context: Context) -> Response:
     """Let a worker find positions, in game records if there are some."""
     text = context.field("tests")
@@ -309,35 +314,35 @@ def _draft(context: RequestContext) -> drafts.DraftFolder:
     return drafts.DraftFolder(context.folder, context.job.about)
 
 
-@ROUTES.form(f"{_DRAFT}/drop", _MAY, show_draft)
+@ROUTES.form(f"{_DRAFT}/drop", _EDITORS, show_draft)
 def drop(context: Context) -> Response:
-    return _change(context, lambda _, kept, place: drafts.drop(kept, place))
+    return _change_draft(context, lambda _, kept, place: drafts.drop(kept, place))
 
 
-@ROUTES.form(f"{_DRAFT}/exchange", _MAY, show_draft)
+@ROUTES.form(f"{_DRAFT}/exchange", _EDITORS, show_draft)
 def exchange(context: Context) -> Response:
     """Take another position for one."""
-    return _change(context, drafts.exchange)
+    return _change_draft(context, drafts.exchange)
 
 
-@ROUTES.form(f"{_DRAFT}/take-back", _MAY, show_draft)
+@ROUTES.form(f"{_DRAFT}/take-back", _EDITORS, show_draft)
 def take_back(context: Context) -> Response:
     """Take a position back that was left out or exchanged."""
-    return _change(context, drafts.take_back)
+    return _change_draft(context, drafts.take_back)
 
 
-def _change(
+def _change_draft(
     context: RequestContext,
-    how: Callable[[DraftFindings, drafts.KeptCandidates, int], drafts.KeptCandidates],
+    change: Callable[[DraftFindings, drafts.KeptCandidates, int], drafts.KeptCandidates],
 ) -> Response:
     draft = _draft(context)
     found = draft.require_findings()
     place = read_number(context.field("place"))
-    draft.choose(how(found, draft.load_choice(), -1 if place is None else place))
+    draft.choose(change(found, draft.load_choice(), -1 if place is None else place))
     return RedirectResponse(_address(context, "drafts", context.job.about), 303)
 
 
-@ROUTES.form(f"{_DRAFT}/write", _MAY, show_draft)
+@ROUTES.form(f"{_DRAFT}/write", _EDITORS, show_draft)
 def write(context: Context) -> Response:
     """Make a private case file of the positions that are chosen."""
     draft = _draft(context)
@@ -394,13 +399,13 @@ def ask(context: Context) -> Response:
 def preview(context: Context) -> Response:
     """Show each mark that would change."""
     settings, assigned = context.settings, context.assigned
-    own = previews.Preview(context.folder, context.job.about)
-    doubts, unchecked = previews.list_doubts(context.service.database, settings, assigned, own)
+    shown = previews.Preview(context.folder, context.job.about)
+    doubts, unchecked = previews.list_doubts(context.service.database, settings, assigned, shown)
     # All parts, each with its tests that would be worth something else. Once it is set, "now" is
     # what was in force before.
     changed = []
-    now = previews.parts(settings, assigned, own.worth_before)
-    for one, other in zip(now, previews.parts(settings, assigned, own.weights), strict=True):
+    now = previews.parts(settings, assigned, shown.worth_before)
+    for one, other in zip(now, previews.parts(settings, assigned, shown.weights), strict=True):
         changed.append((one.part.name, one.part.points, other.part.points))
         changed += [
             (f"{one.part.name}: {test.name}", test.weight, same.weight)
@@ -410,23 +415,23 @@ def preview(context: Context) -> Response:
     return rendering.page(
         context,
         "preview.html",
-        still_left_out=previews.would_be_left_out(settings, assigned, own.weights),
+        still_left_out=previews.would_be_left_out(settings, assigned, shown.weights),
         doubts=doubts,
         unchecked=unchecked,
-        found=own.read(),
+        found=shown.read(),
         changed=changed,
         fault=context.job.fault if context.job.state == records.FAULT else "",
-        is_set=bool(own.grading),
-        stale=previews.explain_stale(settings, assigned, own),
+        is_set=bool(shown.grading),
+        stale=previews.explain_stale(settings, assigned, shown),
     )
 
 
 @ROUTES.form(f"{_PREVIEW}/set", TEACHERS, preview)
 def set_points(context: Context) -> Response:
     """Set the points and weights, and grade with them."""
-    service, own = context.service, previews.Preview(context.folder, context.job.about)
-    how = "" if context.is_ticked("all_the_same") else "tick Grade anyway"
-    previews.require_settable(service.database, service.settings, context.assigned, own, how)
+    service, shown = context.service, previews.Preview(context.folder, context.job.about)
+    remedy = "" if context.is_ticked("all_the_same") else "tick Grade anyway"
+    previews.require_settable(service.database, service.settings, context.assigned, shown, remedy)
     with context.acting() as act:
-        made = previews.put_in_force(act, context.assigned, own)
+        made = previews.put_in_force(act, context.assigned, shown)
     return RedirectResponse(f"{context.assignment_page}/gradings/{made.id}", 303)
