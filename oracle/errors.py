@@ -25,7 +25,8 @@ class VertexError(OracleError):
 class IllegalMove(OracleError):  # noqa: N818 - the field's name for it
     """A move the rules refuse.
 
-    ``reason`` is one of ``"occupied"``, ``"suicide"``, ``"ko"``, ``"off board"``, ``"game over"``.
+    ``reason``: of a game of :mod:`oracle.games` one of ``"off board"``, ``"occupied"``, ``"ko"``,
+    ``"suicide"``; of a reader of game records, or a referee, a phrase.
     """
 
     def __init__(self, reason: str, message: str | None = None) -> None:

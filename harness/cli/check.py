@@ -29,7 +29,8 @@ assignment asks for. The archive is made, unpacked into a new folder, and built 
 assignment says so. The public tests are run in a sandbox; the report gives the reason
 for each right answer and what may explain the failures. If the assignment asks for a
 log, it is written and packed. The last line says whether to submit. You can check a
-folder or an archive; the default is the assignment's folder, here or beside here.
+folder or an archive; the default is the assignment's folder: one in this folder, or
+this folder itself.
 
 [options]
 
@@ -52,12 +53,12 @@ def _run(arguments: argparse.Namespace) -> int:
         CHECK.refuse(f"give --assignment: {', '.join(shipped.names())}")
     unicode = not arguments.ascii and can_draw(sys.stdout)
     words = ["gtp-harness", "check", *arguments.typed]
-    again = " ".join(map(shell_word, words))
+    repetition = " ".join(map(shell_word, words))
     assignment = find_assignment(arguments.assignment)
     # What is named, or the assignment's folder here, or this folder; links stay.
     folder, name = assignment.archive.folder, arguments.source
-    here = Path(folder) if Path(folder).is_dir() else Path()
-    source = Path(os.path.abspath(name)) if name else here.absolute()  # noqa: PTH100
+    default = folder if Path(folder).is_dir() else ""
+    source = Path(os.path.abspath(name or default))  # noqa: PTH100
     if not os.path.exists(source):  # noqa: PTH110 - False of a name that no file can have
         raise UsageError(f"there is no {name}: name a folder or an archive")
     if not name and source.name != folder:
@@ -97,7 +98,7 @@ def _run(arguments: argparse.Namespace) -> int:
         shlex.join(words),
         paint_for(arguments),
         unicode=unicode,
-        repeat=Repeat() if arguments.test else Repeat(again, test=TEST),
+        repeat=Repeat() if arguments.test else Repeat(repetition, test=TEST),
         width=columns(sys.stdout),
     )
     return check(options, sayer)

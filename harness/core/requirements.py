@@ -17,7 +17,7 @@ _PROJECT = "gtp-harness"
 _NAMES = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 
-def name() -> str:
+def _system() -> str:
     """Return what people call this system."""
     return _NAMES.get(sys.platform, sys.platform)
 
@@ -30,7 +30,7 @@ def has_engines() -> bool:
 def no_engines(action: str) -> str:
     """Say that a command, or an action, does not work here, and what to do instead."""
     return (
-        f"{action} does not work on {name()}: use WSL (wsl --install, then install gtp-harness"
+        f"{action} does not work on {_system()}: use WSL (wsl --install, then install gtp-harness"
         " in it) or the container"
     )
 
@@ -47,8 +47,8 @@ def has_sandboxes() -> bool:
 
 
 NO_SANDBOX = (
-    f"a sandbox needs Linux, and this is {name()}: the container has one; programs that you trust"
-    ' run without one (--sandbox off; for a reference, sandbox = "off" in assignment.toml)'
+    f"a sandbox needs Linux, and this is {_system()}: the container has one; programs that you"
+    ' trust run without one (--sandbox off; for a reference, sandbox = "off" in assignment.toml)'
 )
 
 
@@ -56,16 +56,15 @@ NO_SANDBOX = (
 
 
 def require(feature: str, extra: str, *modules: str) -> None:
-    """See that modules can be imported; ``feature``: the command or option that needs them.
+    """Raise :class:`UsageError` if a module is missing, with the command that installs the extra.
 
-    Raises:
-        UsageError: one is missing; it says how to install all packages of the extra.
+    ``feature``: the command or option that needs the modules.
     """
     import importlib.util
 
-    for name in modules:
-        if importlib.util.find_spec(name) is None:
-            raise UsageError(f"{feature} needs {name}: {hint(extra) or f'install {name}'}")
+    for one in modules:
+        if importlib.util.find_spec(one) is None:
+            raise UsageError(f"{feature} needs {one}: {hint(extra) or f'install {one}'}")
 
 
 def hint(extra: str) -> str:
@@ -99,9 +98,9 @@ def list_packages(extra: str) -> list[str]:
     from importlib import metadata
 
     try:
-        found = metadata.requires(_PROJECT) or []
+        requirements = metadata.requires(_PROJECT) or []
     except metadata.PackageNotFoundError:  # the code was copied, not installed
         return []
-    halves = [one.partition(";") for one in found]
+    parts = [one.partition(";") for one in requirements]
     ends = (f"extra == '{extra}'", f'extra == "{extra}"')
-    return [package.strip() for package, _, marker in halves if marker.strip().endswith(ends)]
+    return [package.strip() for package, _, marker in parts if marker.strip().endswith(ends)]

@@ -19,7 +19,7 @@ def corner(moment: SceneMoment, size: int, symmetry: int) -> SceneMoment:
     """Return the stones of one of the four corners, whatever led to them."""
     places = _places(moment.shape, size, symmetry)
     cut = StoneBits(*(_cut_mask(mask, places) for mask in moment.board))
-    return _keep_history(moment, size)._replace(before=cut, board=cut, color=0, move=0)
+    return _mark_as_corner(moment, size)._replace(before=cut, board=cut, color=0, move=0)
 
 
 def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
@@ -39,11 +39,11 @@ def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
             continue
         board = sides(color, *play(shape, mine, theirs, move))
         if before.stones & ~board.stones == taken:
-            return _keep_history(moment, size)._replace(before=before, board=board, move=move)
+            return _mark_as_corner(moment, size)._replace(before=before, board=board, move=move)
     return None
 
 
-def _keep_history(moment: SceneMoment, size: int) -> SceneMoment:
+def _mark_as_corner(moment: SceneMoment, size: int) -> SceneMoment:
     origin = moment.origin.but(f"the {size} by {size} points of a corner, cut out")
     return moment._replace(origin=origin, size=size)
 
@@ -71,13 +71,13 @@ def edge(shape: Grid, points: int) -> str:
     """Return the edge or corner that some points touch, ``""`` when they touch none."""
     found = shape.points(points)
     rows, columns = [row for row, _ in found], [column for _, column in found]
-    sides = (
+    touches = (
         ("lower", 0 in rows),
         ("upper", shape.rows - 1 in rows),
         ("left", 0 in columns),
         ("right", shape.columns - 1 in columns),
     )
-    return " ".join(name for name, touched in sides if touched)
+    return " ".join(name for name, is_so in touches if is_so)
 
 
 class WinningLine(NamedTuple):
@@ -156,14 +156,14 @@ def after(size: int, before: StoneBits, color: int, move: int, board: StoneBits)
 def go_game(random: Random, size: int, moves: int | None = None) -> SceneMoment | None:
     """Return the end of a game of Go between two that play anywhere but into their own eyes.
 
-    ``moves``: how many at most; none: until nothing is left to play. None when nobody can move.
+    ``moves``: how many at most; None: until nothing is left to play. None when nobody can move.
     """
     shape, now, color = grid(size), EMPTY, 1
     last: tuple[StoneBits, int, int, StoneBits] | None = None
     for _ in range(2 * size * size if moves is None else moves):
         mine, theirs = now.of(color), now.of(3 - color)
-        wanted = shape.full & ~now.stones & ~eyes(shape, mine, theirs)
-        sensible = legal_among(shape, mine, theirs, wanted)
+        points = shape.full & ~now.stones & ~eyes(shape, mine, theirs)
+        sensible = legal_among(shape, mine, theirs, points)
         if not sensible:
             break
         move = any_bit(sensible, random)
@@ -191,12 +191,11 @@ def carve(random: Random, sizes: Sequence[int]) -> SceneMoment | None:
 
 
 def ko_fight(random: Random, size: int) -> SceneMoment | None:
-    """Return the capture that begins a ko, laid somewhere among a few stones."""
+    """Return the capture that begins a ko, among a few stones; None if it is impossible there."""
     color = random.choice((1, 2))
     shape = grid(size)
     point = any_bit(shape.full, random)
-    beside = list(each_bit(neighbours(shape, point)))
-    move = random.choice(beside)
+    move = random.choice(list(each_bit(neighbours(shape, point))))
     board = add_stones(StoneBits(), 3 - color, neighbours(shape, move) & ~point | point)
     board = add_stones(board, color, neighbours(shape, point) & ~move)
     if board.black & board.white:
@@ -214,7 +213,7 @@ def ko_fight(random: Random, size: int) -> SceneMoment | None:
 
 
 def gomoku_game(random: Random, size: int, moves: int, skill: float) -> SceneMoment:
-    """Return a moment of a Gomoku game; of ``skill``'s share of the moves the policy is asked."""
+    """Return a moment of a Gomoku game; ``skill``: the share of moves that the policy chose."""
     shape, now, color = grid(size), EMPTY, 1
     last = board_moment(size)
     for _ in range(moves):
@@ -297,10 +296,9 @@ def scatter(random: Random, within: int, share: float) -> int:
 
 
 def sprinkle(random: Random, shape: Grid, board: StoneBits, keep: int, most: int) -> StoneBits:
-    """Add as many stones of both colors, at most, on empty points outside ``keep``.
+    """Return the board with up to ``most`` more stones of each color, outside ``keep``.
 
-    None of them makes a five, nor an own line where it could matter: what depends on that is for
-    the caller to look at.
+    None of them makes a five. Whether they make other lines is for the caller to check.
     """
     for _ in range(random.randint(0, most)):
         for color in (1, 2):
