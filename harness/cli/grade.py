@@ -34,6 +34,7 @@ from harness.grading.exports.sheet import ColumnError
 from harness.grading.grade import GradingOutcome
 from harness.grading.ledger import places
 from harness.grading.marks.findings import concerns
+from harness.grading.records import exact
 from harness.reading import shipped
 
 _LATE = ("deadline", "refused_after", "deduction", "grace_minutes")  # terms of the assignment
@@ -340,10 +341,10 @@ def _fraction(most: float, expected: str) -> Callable[[str], Fraction]:
     """Return a reader of exact numbers from 0 to ``most``."""
 
     def read(text: str) -> Fraction:
-        with suppress(ValueError, ZeroDivisionError):
-            if 0 <= (value := Fraction(text)) <= most:
-                return value
-        raise refusal(text, expected)
+        value = exact(text)
+        if value is None or value > most:
+            raise refusal(text, expected)
+        return value
 
     return read
 

@@ -16,6 +16,7 @@ from harness.core.errors import AssignmentError
 
 REQUIRED: Any = object()
 _LONGEST = 60  # characters of what was found
+_MOST_PLACES = 18  # after the point: a fraction of 1e-999999999 would need gigabytes
 
 
 class KeyPlace(NamedTuple):
@@ -64,7 +65,7 @@ def load(path: str) -> dict[str, Any]:
         raise AssignmentError(f"cannot be read: {error.strerror}", path) from None
     except UnicodeDecodeError:
         raise AssignmentError("is not UTF-8 text", path) from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers too long, and too many brackets
         raise AssignmentError(f"is not TOML: {error}", path) from None
 
 
@@ -138,6 +139,8 @@ def number(least: int = 0, most: int = 10**9) -> Reader:
         exact = Decimal(value)
         if not exact.is_finite() or not least <= exact <= most:
             place.refuse(value, expected)
+        if int(exact.as_tuple().exponent) < -_MOST_PLACES:
+            place.refuse(value, f"at most {_MOST_PLACES} decimal places")
         return exact
 
     return read_number

@@ -6,6 +6,7 @@ into :class:`Marks`; every export gets a :class:`ClassResult`.
 """
 
 import datetime
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from harness.assignments.assignment import Assignment
 from harness.core.records import Build, Diagnosis, FileResult
 from harness.core.text import natural_order
 
+_NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)
 # The kinds of case files.
 PUBLIC, PRIVATE, IMAGE = "public", "private", "image"
 
@@ -292,3 +294,13 @@ def decimal(value: Fraction, places: int = 2) -> str:
     return (
         f"{sign}{whole}.{rest:0{places}}".rstrip("0").rstrip(".") if places else f"{sign}{whole}"
     )
+
+
+def exact(text: str) -> Fraction | None:
+    """Return a number such as ``4.5`` or ``9/2``; None if it is not one or has too many digits."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    try:
+        return Fraction(text)
+    except ZeroDivisionError:
+        return None

@@ -139,6 +139,7 @@ def test_all_that_may_be_said(tmp_path):
         ("points = 2.5", "points = -1", "marks[1].points: found -1, expected a number from 0"),
         ("points = 2.5", "points = nan", "marks[1].points: found Decimal('NaN'), expected"),
         ("points = 2.5", "points = inf", "marks[1].points: found Decimal('Infinity'), expected"),
+        ("points = 2.5", "points = 1e-999999999", "expected at most 18 decimal places"),
         ("points = 2.5", "points = 1e99", "expected a number from 0 to 1,000,000,000"),
         ('"share"', '"most"', "marks[1].rule: found 'most', expected 'all' or 'share'"),
         ('"share"', '"all"\nweights = { "two.gtp" = 1 }', "marks[1].weights: found 'two.gtp'"),

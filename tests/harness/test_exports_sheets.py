@@ -250,6 +250,14 @@ def test_the_same_points_stay_as_they_are_written(folder):
     assert b"9.00,5.00,90" in files["canvas.csv"]
 
 
+@pytest.mark.parametrize("text", ["1e999999999", "1e-999999999", "9" * 5000, "1/0"])
+def test_a_number_of_any_size_is_written_over_without_delay(folder, text):
+    text = CANVAS.replace('ada,"A, B",9.00,,', f'ada,"A, B",9.00,{text},')
+    (folder / "gradebook.csv").write_text(text, newline="")
+    _, files = write_exports(folder, canvas=Downloaded(folder / "gradebook.csv"))
+    assert b"9.00,5,90" in files["canvas.csv"]
+
+
 # --- Moodle ------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,7 @@ grade class {GO} --public-only
 grade class {OWN} --public-only --canvas gradebook.csv
 grade class {OWN} --public-only --groups text
 grade class {OWN} --public-only --ledger text/ledger
+grade class {OWN} --public-only --deduction 1e-999999999
 grade --marks-only {OWN} --output out/deep
 grade --marks-only {OWN} --ledger ledger
 serve --data data --address ftp://x

@@ -19,6 +19,8 @@ READERS = {
 WRONG = {
     b'title = "caf\xe9"': "is not UTF-8 text",
     b"title = 1\ntitle = 2": "is not TOML: Cannot overwrite a value",
+    b"title = " + b"1" * 5000: "is not TOML: Exceeds the limit",
+    b"title = " + b"[" * 5000: "is not TOML: ",
     None: "cannot be read: Is a directory",
 }
 

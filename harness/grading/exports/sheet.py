@@ -285,7 +285,4 @@ def _note(names: Sequence[str], text: str) -> list[str]:
 
 
 def _number(text: str) -> Fraction | None:
-    try:
-        return Fraction(text.strip().replace(",", "."))
-    except (ValueError, ZeroDivisionError):
-        return None
+    return records.exact(text.strip().replace(",", "."))

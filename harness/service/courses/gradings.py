@@ -18,10 +18,9 @@ from sqlalchemy import Connection
 from harness.core.errors import InvalidGradingStateError, UsageError
 from harness.core.text import escape_controls, number_of
 from harness.grading.exports.exporters import EXPORTS
-from harness.grading.records import GivenMark, Marks, counting_mark, decimal
+from harness.grading.records import GivenMark, Marks, counting_mark, decimal, exact
 from harness.service import records
 from harness.service.courses.deadlines import list_open_dates
-from harness.service.courses.point_weights import exact
 from harness.service.records import CourseAssignment, Grading, Job, Override, new_id
 from harness.service.storage import courses, lti, queue, uploads
 from harness.service.storage.audit import AuditedTransaction

@@ -14,8 +14,9 @@ from harness.assignments.assignment import Assignment, Late
 from harness.assignments.clock_changes import is_skipped, read_moment, write
 from harness.core.errors import UsageError
 from harness.core.text import read_number
+from harness.grading.records import exact
 from harness.reading import shipped
-from harness.service.courses.point_weights import apply_weights, exact, load_weights
+from harness.service.courses.point_weights import apply_weights, load_weights
 from harness.service.local_times import read_seconds
 from harness.service.people import accounts
 from harness.service.records import TEACHER, Course, CourseAssignment, Member, new_id

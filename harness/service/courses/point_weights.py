@@ -6,7 +6,6 @@ It stays left out when its file is put right later, which has to be told (:func:
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -17,9 +16,9 @@ from harness.core.errors import UsageError
 from harness.core.records import Step
 from harness.grading.attempts import attempt_plan
 from harness.grading.marks import marking
+from harness.grading.records import exact
 from harness.service.records import CourseAssignment
 
-_NUMBER = re.compile(r"\d{1,9}([./]\d{1,9})?", re.ASCII)
 _NOTHING = "0"  # a weight
 
 
@@ -187,13 +186,3 @@ def _number(name: str, text: str, expected: str) -> Fraction:
     if (found := exact(text)) is None:
         raise UsageError(f"{name}: found {text!r}, expected {expected}")
     return found
-
-
-def exact(text: str) -> Fraction | None:
-    """Return a number such as ``4.5`` or ``9/2``; None if it is not one or has too many digits."""
-    if not _NUMBER.fullmatch(text):
-        return None
-    try:
-        return Fraction(text)
-    except ZeroDivisionError:
-        return None

@@ -18,11 +18,10 @@ from harness.core.signals import ending_on_signals
 from harness.grading import grade, tournament
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import GradingContext
-from harness.grading.records import Marks, Submission, decimal
+from harness.grading.records import Marks, Submission, decimal, exact
 from harness.match.pages import INDEX
 from harness.match.tournament import ROUND_ROBIN, SWISS
 from harness.service.courses import gradings, own_files
-from harness.service.courses.point_weights import exact
 from harness.service.jobs import result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import CourseAssignment, Grading, Job
