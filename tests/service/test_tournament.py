@@ -1,10 +1,17 @@
 """The tournament of a grading: who may begin it, and what each student sees of it."""
 
+import fcntl
+from pathlib import Path
+
 import pytest
 
-from harness.service.storage import courses
+from harness.grading.attempts import attempt_plan
+from harness.service.jobs import tournaments
+from harness.service.jobs.worker import Worker
+from harness.service.records import LEASED, TOURNAMENT, WAITING
+from harness.service.storage import courses, queue
 from tests.harness import small_class
-from tests.service.serving import Browser, hand_in, make_course, work
+from tests.service.serving import Browser, grade, hand_in, make_course, work
 from tests.service.test_api_gradings import Asker
 from tests.service.test_releasing import at
 
@@ -20,15 +27,19 @@ def program(answer):
     return code.replace("    print(", move, 1)
 
 
-def test_released_submissions_play_and_students_see_their_own_games(service, counting):
+def graded(service):
+    """Return a course whose submissions play, and the path of their grading."""
     course = make_course(service, ROSTER, deadline=at(-5))
     for name, answer in ANSWERS.items():
         student = Browser(service).enter(course.links[name])
         files = {"engine.py": program(answer), "readme.txt": "Me.\n"}
         hand_in(student, course, small_class.archive(files))
         work(service)
-    grading = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
-    work(service)
+    return course, grade(service, course)
+
+
+def test_released_submissions_play_and_students_see_their_own_games(service, counting):
+    course, grading = graded(service)
     before = course.teacher.get(grading).text
     assert "Start the tournament" not in before
     refused = course.teacher.post(f"{grading}/tournament", grading, points="3")
@@ -93,3 +104,40 @@ def test_released_submissions_play_and_students_see_their_own_games(service, cou
     assert kept == {"unchanged": ["ada: somebody gave another mark"]}
     cyd = Browser(service).enter(course.links["cyd"])
     assert cyd.get(f"{course.assignment}/mark/tournament/index.html").status_code in (200, 404)
+
+
+def states(service):
+    with service.database.reading() as db:
+        return [one.state for one in queue.JOBS.all(db, kind=TOURNAMENT)]
+
+
+def test_a_tournament_that_is_begun_twice_is_played_by_one_worker(service, counting, monkeypatch):
+    """A second click begins it anew while a worker plays, with the same choice or another."""
+    course, grading = graded(service)
+    course.teacher.post(f"{grading}/release", grading, sure="yes")
+    course.teacher.post(f"{grading}/tournament", grading, points="3", format="round-robin")
+    worker = Worker(service.settings, service.database)
+    folder = service.settings.data / f"assignments/{Path(course.assignment).name}/tournaments"
+    folder /= Path(grading).name
+
+    def begin_anew(*about):
+        if states(service) == [LEASED]:
+            course.teacher.post(f"{grading}/tournament", grading, points="1", format="swiss")
+        return load_plan(*about)
+
+    load_plan = attempt_plan.load_last_plan
+    with monkeypatch.context() as patch:
+        patch.setattr(attempt_plan, "load_last_plan", begin_anew)
+        patch.setattr(tournaments, "_PAUSE", 0.0, raising=False)
+        worker.step()
+    assert states(service) == [WAITING]
+    assert not tournaments.load_table(folder)  # of the former choice
+    work(service)
+    assert tournaments.load_table(folder)[0]["points"] == "1"
+
+    journal = max(folder.glob("games-*.jsonl"), key=lambda path: path.stat().st_mtime)
+    course.teacher.post(f"{grading}/tournament", grading, points="3", format="swiss")
+    with journal.open("a") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)  # the process of the other worker, which is ending
+        worker.step()
+        assert states(service) == [WAITING]

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness.assignments.assignment import Assignment
-from harness.core.errors import HarnessError, InvalidGradingStateError, UsageError
+from harness.core.errors import BusyError, HarnessError, InvalidGradingStateError, UsageError
 from harness.core.signals import ending_on_signals
 from harness.grading import grade, tournament
 from harness.grading.attempts import attempt_plan
@@ -26,13 +26,14 @@ from harness.service.jobs import result_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses, uploads
+from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.work import canonical_json
 from harness.work.machine import die_with_parent
 from harness.work.records import WorkUnit
 
 _OPTIONS = "options.json"
+_PAUSE = 1.0  # seconds between two looks whether the job still is this worker's
 _REASON = "Tournament: "  # so begin the reasons of marks that were given here
 # In a class, nobody is the first engine that all others play.
 FORMATS = (ROUND_ROBIN, SWISS)
@@ -136,9 +137,11 @@ def hold(context: AssignmentContext, job: Job) -> None:
     """Let the submissions of a grading play each other, in a process of its own.
 
     That process is forked for each game, which must not have the threads of a worker. Games that
-    were played before it ended are kept.
+    were played before it ended are kept. It ends if the tournament is begun anew meanwhile: its
+    table would replace the one of the new choice.
 
     Raises:
+        BusyError: another worker has the job by now, or still plays.
         HarnessError: the tournament failed.
     """
     grading = context.find_grading(job)
@@ -157,6 +160,8 @@ def hold(context: AssignmentContext, job: Job) -> None:
         child.start()
         tell.close()
         try:
+            while not told.poll(_PAUSE):
+                _require_lease(context, job)
             trouble = told.recv()
         except EOFError:
             trouble = "its process has ended"
@@ -164,8 +169,16 @@ def hold(context: AssignmentContext, job: Job) -> None:
             child.terminate()
             child.join()
             told.close()
+    if trouble is None:
+        raise BusyError("the tournament: another worker still plays")
     if trouble:
         raise HarnessError(f"the tournament: {trouble}")
+
+
+def _require_lease(context: AssignmentContext, job: Job) -> None:
+    with context.database.reading() as db:
+        if queue.JOBS.find(db, id=job.id, token=job.token) is None:
+            raise BusyError("the tournament: another worker has it now")
 
 
 def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
@@ -177,12 +190,14 @@ def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     options: tournament.TournamentOptions,
     folder: Path,
 ) -> None:
-    """Play, write the pages, and tell what went wrong; "" if nothing did."""
+    """Play, write the pages, and tell what went wrong: "" for nothing, None if others play."""
     die_with_parent(parent)
     with ending_on_signals():
         try:
             result = tournament.hold_tournament(context, submissions, units, options, folder)
             tournament.write(result, submissions, options, folder)
             connection.send("; ".join(why for _, why in result.unplayed[:1]))
+        except BusyError:
+            connection.send(None)
         except HarnessError as error:
             connection.send(str(error))
