@@ -102,6 +102,8 @@ def test_released_submissions_play_and_students_see_their_own_games(service, cou
     assert api.get(f"{grading}/tournament")["state"] == "playing"
     kept = api.post(f"{grading}/tournament/count", status=200)
     assert kept == {"unchanged": ["ada: somebody gave another mark"]}
+    counted = course.teacher.post(f"{grading}/tournament/count", grading)
+    assert "<li>ada: somebody gave another mark</li>" in counted.text
     cyd = Browser(service).enter(course.links["cyd"])
     assert cyd.get(f"{course.assignment}/mark/tournament/index.html").status_code in (200, 404)
 

@@ -109,6 +109,7 @@ def count_points(
     Raises:
         UsageError: no rank is worth anything, nothing was played, or a later grading has marks.
     """
+    courses.lock(act.db, assignment.id)  # somebody may give another mark at this moment
     if gradings.find_later(act.db, grading):
         raise InvalidGradingStateError("a later grading has marks: play with those")
     if not (table := [row for row in load_table(folder) if row.get("points")]):

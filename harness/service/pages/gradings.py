@@ -4,7 +4,7 @@ import datetime
 import json
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from urllib.parse import quote
@@ -51,6 +51,11 @@ def begin(context: Context) -> Response:
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
 def show(context: Context) -> Response:
+    return _show(context)
+
+
+def _show(context: RequestContext, unchanged: Sequence[str] = ()) -> Response:
+    """Return the page of a grading; ``unchanged``: a sentence for each mark that stays."""
     grading, settings, assigned = context.grading, context.settings, context.assigned
     with context.reading() as db:
         jobs = queue.of(db, grading.id)
@@ -79,6 +84,7 @@ def show(context: Context) -> Response:
         has_played=tournaments.has_pages(played),
         formats=tournaments.FORMATS,
         tournament=tournaments.load_choice(played),
+        unchanged=unchanged,
         is_exporting=queue.count_unfinished(jobs, records.EXPORT) > 0,
         changes=json.loads(grading.changes),
         doubts=[] if grading.public_only else previews.find_now(settings, assigned),
@@ -149,9 +155,12 @@ def begin_tournament(context: Context) -> Response:
 
 @ROUTES.form(f"{_ONE}/tournament/count", require_permission(records.OVERRIDE), show)
 def count_tournament(context: Context) -> Response:
-    """Let ranks count in marks."""
-    assigned, folder = context.assigned, _tournament(context)
-    return _act(context, lambda act, one: tournaments.count_points(act, assigned, one, folder))
+    """Let ranks count in marks, and show whose marks stay."""
+    with context.acting() as act:
+        unchanged = tournaments.count_points(
+            act, context.assigned, context.grading, _tournament(context)
+        )
+    return _show(context, unchanged) if unchanged else RedirectResponse(context.grading_page, 303)
 
 
 @ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", STAFF_ONLY)
