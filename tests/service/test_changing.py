@@ -292,3 +292,23 @@ def test_what_a_student_sends_to_a_removed_assignment_is_refused(service, course
         kept = submissions.StoredFile("a.tgz", "0" * 64, 1, service.settings.data / "none")
         with pytest.raises(UsageError, match="was removed"):
             submissions.take(act, one, ada, kept)
+
+
+def test_a_request_goes_by_what_was_changed_while_it_was_read(service, course, monkeypatch):
+    api, acting, changed = asker(service, course, course.assignment), service.database.acting, []
+    ada = Browser(service).enter(course.links["ada"])
+
+    def change_before(by=""):
+        if changed:  # after the request has come, which may take long to be read
+            api.ask("PATCH", "", json=changed.pop())
+        return acting(by)
+
+    monkeypatch.setattr(service.database, "acting", change_before)
+    changed += [{"title": "Else", "deadline": at(9)}]
+    api.ask("PATCH", "", json={"grace": 5})
+    assert row_of(service, course)[2:9] == ("Else", "counting", "", at(9), "", "50", 5)
+    changed += [{"deadline": at(12)}]
+    api.ask("PUT", "/students/ada/extension", 422, json={"deadline": at(10)})
+    changed += [{"deadline": at(-3), "closes": at(-2)}]
+    refused = hand_in(ada, course, status=422)
+    assert "does not accept submissions now: it closed on" in refused.text

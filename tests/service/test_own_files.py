@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+from harness.core.errors import UsageError
 from harness.service.courses import changes, own_files
+from harness.service.jobs import private_cases
 from harness.service.jobs.assignment_context import open_assignment
 from harness.service.jobs.worker import Worker
 from harness.service.pages import assignment
@@ -145,6 +147,13 @@ def test_the_private_case_files_of_an_upload_and_the_added_ones_differ_in_name(s
     assert add("added.gtp").status_code == 200
     said = replace(course, {**FILES, "private/added.gtp": "1 twice 1\n#? [2]\n"}, 422)
     assert "added.gtp was added to the private case files: remove it there" in said
+    newer, name = "1 twice 1\n#? [2]\n", course.assignment.rpartition("/")[2]
+    with service.database.reading() as db:
+        before = courses.ASSIGNMENTS.find(db, id=name)
+    replace(course, {**FILES, "private/newer.gtp": newer})
+    refusal = pytest.raises(UsageError, match=r"newer.gtp is in the upload")
+    with refusal, service.database.acting() as act:  # for a request that had come before
+        private_cases.add(act, before, private_cases.NewCase("newer.gtp", newer.encode()))
 
 
 def test_the_courses_own_folder_is_taken_and_exchanged(service):

@@ -231,9 +231,9 @@ def change(
     ] = False,
 ) -> AssignmentChanged:
     """Change an assignment: who would be late, or late no longer, is told."""
-    now = context.assigned
-    told = now._replace(**body.model_dump(exclude_none=True))
     with context.acting() as act:
+        now = require_found(courses.lock(act.db, context.assigned.id), _REMOVED)
+        told = now._replace(**body.model_dump(exclude_none=True))
         planned = changes.plan(act.db, now, told)
         if not preview:
             changes.change(act, now, told, planned.digest)

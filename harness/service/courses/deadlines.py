@@ -169,7 +169,7 @@ def extend(act: AuditedTransaction, assignment: CourseAssignment, key: str, dead
     Raises:
         UsageError: it is not a local time, or not later than the common one.
     """
-    courses.lock(act.db, assignment.id)
+    assignment = courses.lock(act.db, assignment.id) or assignment  # other dates, perhaps
     own = making.date("deadline", deadline)
     common = making.moment(assignment.deadline) or making.moment(assignment.closes)
     if own and common is None:

@@ -203,7 +203,12 @@ def make_once(
     return made
 
 
-def hold(db: Connection, assignment: CourseAssignment) -> None:
-    """Keep an assignment until the end of a transaction; raises UsageError if it was removed."""
-    if not courses.hold(db, assignment.id):
+def hold(db: Connection, assignment: CourseAssignment) -> CourseAssignment:
+    """Return an assignment as it is until the end of a transaction: a request may be older.
+
+    Raises:
+        UsageError: it was removed.
+    """
+    if (found := courses.hold(db, assignment.id)) is None:
         raise UsageError(REMOVED)
+    return found

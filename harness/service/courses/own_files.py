@@ -245,7 +245,7 @@ def take_overlay(
     Raises:
         UsageError: it is not an archive; or the assignment wants no such folder, or was removed.
     """
-    making.hold(act.db, assignment)
+    assignment = making.hold(act.db, assignment)
     if not assignment_of(act.settings, assignment).engine.overlay:
         raise UsageError("submissions of this assignment get no folder beside them")
     made = act.settings.assignment_folder(assignment.id)

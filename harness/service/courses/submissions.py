@@ -315,7 +315,7 @@ def take(
         UsageError: nothing is taken now.
     """
     now, key = time.time(), member.submits_as
-    making.hold(act.db, assignment)
+    assignment = making.hold(act.db, assignment)
     if reason := explain_closed(act.db, assignment, key, datetime.datetime.fromtimestamp(now)):
         raise UsageError(f"{assignment.title} does not accept submissions now: {reason}")
     if most:

@@ -266,7 +266,8 @@ def write(
     """
     if not new.kept.chosen:
         raise UsageError("no position is left: there is nothing to write")
-    courses.lock(act.db, course_assignment.id)  # two drafts may be written at once
+    # Two drafts may be written at once, or a newer upload may have come.
+    course_assignment = courses.lock(act.db, course_assignment.id) or course_assignment
     files = cases.paths(act.settings, course_assignment)
     name = new.name or cases.find_free_name(files)
     if (called := cases.name_of(name)) in {path.name for path in files}:

@@ -82,7 +82,7 @@ def add(act: AuditedTransaction, assignment: CourseAssignment, new: NewCase) -> 
         UsageError: it has no test, or a line of it is wrong; or the assignment has one of its own
             with that name.
     """
-    courses.lock(act.db, assignment.id)
+    assignment = courses.lock(act.db, assignment.id) or assignment
     own = own_files.list_private(act.settings, assignment)
     if (name := cases.name_of(new.name)) in {path.name for path in own}:
         raise UsageError(
@@ -100,7 +100,7 @@ def remove(act: AuditedTransaction, assignment: CourseAssignment, name: str) -> 
     Raises:
         UsageError: no such case file has that name.
     """
-    courses.lock(act.db, assignment.id)
+    assignment = courses.lock(act.db, assignment.id) or assignment
     cases.require(act.settings.private_folder(assignment.id), name).unlink()
     act.note("private case file removed", assignment.id, name=name)
     let_measure(act, assignment)

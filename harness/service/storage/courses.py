@@ -113,10 +113,13 @@ def forget_course(db: Connection, course: str) -> None:
     COURSES.remove(db, id=course)
 
 
-def hold(db: Connection, assignment: str) -> bool:
-    """See that an assignment stays until the end of a transaction; False if it was removed."""
-    held = tables.ASSIGNED.select().filter_by(id=assignment)
-    return db.execute(held.with_for_update(read=True, key_share=True)).fetchone() is not None
+def hold(db: Connection, assignment: str) -> records.CourseAssignment | None:
+    """Return an assignment, which stays as it is until the end of a transaction; None: it is gone.
+
+    Transactions that hold it do not wait for each other.
+    """
+    query = ASSIGNMENTS.query.filter_by(id=assignment)
+    return ASSIGNMENTS.first(db, query.with_for_update(read=True, key_share=True))
 
 
 # --- Suites of engine authors, and their runs ----------------------------------------------------
