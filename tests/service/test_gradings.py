@@ -3,6 +3,7 @@
 import contextlib
 import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from harness.service.storage import courses, queue, uploads
 from tests.cluster.test_set_aside import FAILED, PASSED, Away
 from tests.harness import small_class
 from tests.service.serving import Browser, hand_in, make_course, marks, rows, work
+from tests.service.test_changing import asker
 
 pytestmark = pytest.mark.processes
 
@@ -67,6 +69,29 @@ def test_a_grading_is_refused_as_long_as_another_one_runs(service, course):
         steps += 1
     assert steps == 3  # it was planned, Ada's submission run, marks made
     assert begin(course).status_code == 200
+
+
+@pytest.mark.parametrize("settings", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("lose", [Path.unlink, lambda path: path.write_bytes(b"")])
+def test_no_mark_is_made_beside_a_ledger_that_was_lost(service, course, lose):
+    """A new ledger knows no mark in force, and so would change all of them unasked."""
+    submit(service, course)
+    begin(course)
+    work(service)
+    place = service.settings.ledger(course.assignment.rpartition("/")[2])
+    kept = place.path.read_bytes()
+    lose(place.path)
+    late = {"deadline": "2000-01-01T00:00", "closes": "2999-01-01T00:00", "deduction": "50"}
+    asker(service, course, course.assignment).ask("PATCH", "", json=late)
+    second = begin(course)
+    work(service)
+    failed = course.teacher.get(second.url.path).text
+    assert "was lost: restore it from a backup" in failed
+    assert str(service.settings.data) not in failed
+    place.path.write_bytes(kept)
+    assert course.teacher.post(f"{second.url.path}/again", second.url.path).status_code == 200
+    work(service)
+    assert "1 mark would change" in course.teacher.get(course.assignment).text
 
 
 class _Machines(Away):

@@ -37,8 +37,13 @@ class LedgerFile:
     @property
     def is_emptied(self) -> bool:
         """Whether a ledger was here: the file has nothing in it, but its key lies beside it."""
-        is_empty = self.path.exists() and not self.path.stat().st_size
-        return not self._key and is_empty and self.key("").exists()
+        return not self._key and self.path.exists() and self.is_lost
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is a key, but the file is not there or has nothing in it."""
+        has_content = self.path.exists() and self.path.stat().st_size > 0
+        return self.key("").exists() and not has_content
 
     def make_room_for_key(self) -> None:
         """The folder is there: it is the ledger's, or the user named it."""

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.needs import with_python
-from harness.core.errors import HarnessError, ReadingFailedError
+from harness.core.errors import HarnessError, LedgerError, ReadingFailedError
 from harness.grading import SET_ASIDE
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
 from harness.grading.ingest.sources import receive
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.places import Store
+from harness.grading.ledger.places import LedgerFile, Store
 from harness.grading.records import StudentSubmissions
 from harness.service.courses import making, own_files
 from harness.service.records import CourseAssignment, Grading, Job
@@ -90,8 +90,12 @@ def open_assignment(
     """Give what the jobs of an assignment are done with.
 
     Raises:
-        HarnessError: its ledger or its Python cannot be used.
+        HarnessError: its ledger was lost, or this or its Python cannot be used.
     """
+    place = settings.ledger(assignment.id)
+    if isinstance(place, LedgerFile) and place.is_lost:
+        # A new one would know no mark in force, and change all of them unasked.
+        raise LedgerError(f"the ledger of {assignment.title} was lost: restore it from a backup")
     made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     database.make_ledger_schema(assignment.id)
@@ -101,7 +105,7 @@ def open_assignment(
     weighed = making.apply_course_settings(own, assignment, extensions)
     with (
         with_python(weighed, build=lambda _: None) as found,
-        closing(Ledger(settings.ledger(assignment.id))) as ledger,
+        closing(Ledger(place)) as ledger,
         ledger.naming_errors(),
     ):
         overlay = made / "overlay"
