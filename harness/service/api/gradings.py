@@ -282,8 +282,6 @@ def begin_tournament(context: Context, body: Json[TournamentWanted]) -> Tourname
 @TOURNAMENT_ROUTES.at("POST", f"{_TOURNAMENT}/count", require_permission(OVERRIDE), name="count")
 def count_tournament(context: Context) -> Counted:
     """Add what the rank is worth to each mark, as a mark that is given instead."""
-    assigned, grading = context.assigned, context.grading
-    folder = tournaments.folder_in(context.settings, grading)
     with context.acting() as act:
-        stays = tournaments.count_points(act, assigned, grading, folder)
+        stays = tournaments.count_points(act, context.assigned, context.grading)
     return Counted(unchanged=stays)

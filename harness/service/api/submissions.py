@@ -351,7 +351,7 @@ def comments(context: Context, page: Asked) -> Page[CommentShown]:
 def own_comments(context: Context, page: Asked) -> Page[CommentShown]:
     """List the comments for the student, the first one first; none before marks are released."""
     with context.reading() as db:
-        is_shown = gradings.are_shown(db, context.assigned.id, context.member.key)
+        is_shown = uploads.find_released_mark(db, context.assigned.id, context.member.key)
         return _comments(db, context, page, [context.member.key] if is_shown else [])
 
 

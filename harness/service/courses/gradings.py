@@ -313,11 +313,6 @@ def decide(act: AuditedTransaction, assignment: CourseAssignment, key: str, new:
     override(act, assignment, key, canonical_json.loads(Marks, marked.marks), new)
 
 
-def are_shown(db: Connection, assigned: str, student: str) -> bool:
-    """Whether a student may see mark and comments: the mark was released."""
-    return uploads.find_released_mark(db, assigned, student) is not None
-
-
 def override(
     act: AuditedTransaction, assignment: CourseAssignment, key: str, marks: Marks, new: Decision
 ) -> None:

@@ -7,7 +7,7 @@ later roster may change the groups, and so whose a submission is.
 import datetime
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -415,16 +415,3 @@ def entries(
         )
         for one in roster.students(courses.students(db, assignment.course))
     ]
-
-
-def take_once(
-    act: AuditedTransaction, form: str, content: tuple[str, ...], take: Callable[[], Upload]
-) -> Upload:
-    """Take an upload, or return the one that the same form with the same content became.
-
-    ``form``: the one-time value of the form, or "" for none; ``content``: where the form went and
-    what it had. What was withdrawn meanwhile is taken anew.
-    """
-    return making.make_once(
-        act, form, content, lambda one: uploads.UPLOADS.find(act.db, id=one, withdrawn=0), take
-    )

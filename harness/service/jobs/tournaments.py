@@ -102,7 +102,7 @@ def load_table(folder: Path) -> list[dict[str, str]]:
 
 
 def count_points(
-    act: AuditedTransaction, assignment: CourseAssignment, grading: Grading, folder: Path
+    act: AuditedTransaction, assignment: CourseAssignment, grading: Grading
 ) -> list[str]:
     """Let ranks count in marks; return a sentence for each student whose mark stays.
 
@@ -112,7 +112,8 @@ def count_points(
     courses.lock(act.db, assignment.id)  # somebody may give another mark at this moment
     if gradings.find_later(act.db, grading):
         raise InvalidGradingStateError("a later grading has marks: play with those")
-    if not (table := [row for row in load_table(folder) if row.get("points")]):
+    rows = load_table(folder_in(act.settings, grading))
+    if not (table := [row for row in rows if row.get("points")]):
         raise UsageError("points: let the submissions play first, for more points than 0")
     own, stays = uploads.overrides(act.db, assignment.id), []
     marks = {one.key: one for one in uploads.MARKS.all(act.db, grading=grading.id)}
@@ -162,7 +163,9 @@ def hold(context: AssignmentContext, job: Job) -> None:
         tell.close()
         try:
             while not told.poll(_PAUSE):
-                _require_lease(context, job)
+                with context.database.reading() as db:
+                    if queue.JOBS.find(db, id=job.id, token=job.token) is None:
+                        raise BusyError("the tournament: another worker has it now")
             trouble = told.recv()
         except EOFError:
             trouble = "its process has ended"
@@ -174,12 +177,6 @@ def hold(context: AssignmentContext, job: Job) -> None:
         raise BusyError("the tournament: another worker still plays")
     if trouble:
         raise HarnessError(f"the tournament: {trouble}")
-
-
-def _require_lease(context: AssignmentContext, job: Job) -> None:
-    with context.database.reading() as db:
-        if queue.JOBS.find(db, id=job.id, token=job.token) is None:
-            raise BusyError("the tournament: another worker has it now")
 
 
 def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent

@@ -48,7 +48,7 @@ def show(context: access.Context) -> Response:
         closed = submissions.explain_closed(db, assigned, member.submits_as, now)
         recent = history.counting[-1] if history.counting else None
         lines = submission.load_lines(db, context, recent, history, has_mark=True)
-        is_released = gradings.are_shown(db, assigned.id, member.key)
+        is_released = uploads.find_released_mark(db, assigned.id, member.key) is not None
     own = deadlines.latest_deadline(extensions, (one.key for one in group))
     return rendering.page(
         context,
@@ -199,8 +199,12 @@ def hand_in(context: access.Context) -> Response:
         kept = submissions.keep(context.service.store, found.path, name, settings.largest)
     once, sent = context.field("once"), (assigned.id, kept.name, kept.sha256)
     with context.acting() as act:
-        upload = submissions.take_once(
-            act, once, sent, lambda: submissions.take(act, assigned, member, kept, settings)
+        upload = making.make_once(
+            act,
+            once,
+            sent,
+            lambda one: uploads.UPLOADS.find(act.db, id=one, withdrawn=0),
+            lambda: submissions.take(act, assigned, member, kept, settings),
         )
     return RedirectResponse(f"{context.assignment_page}/uploads/{upload.id}", 303)
 

@@ -148,18 +148,15 @@ def _act(
 
 @ROUTES.form(f"{_ONE}/tournament", TEACHERS, show)
 def begin_tournament(context: Context) -> Response:
-    assigned = context.assigned
     choice = context.field("points"), context.field("format") or SWISS
-    return _act(context, lambda act, one: tournaments.begin(act, assigned, one, choice))
+    return _act(context, lambda act, one: tournaments.begin(act, context.assigned, one, choice))
 
 
 @ROUTES.form(f"{_ONE}/tournament/count", require_permission(records.OVERRIDE), show)
 def count_tournament(context: Context) -> Response:
     """Let ranks count in marks, and show whose marks stay."""
     with context.acting() as act:
-        unchanged = tournaments.count_points(
-            act, context.assigned, context.grading, _tournament(context)
-        )
+        unchanged = tournaments.count_points(act, context.assigned, context.grading)
     return _show(context, unchanged) if unchanged else RedirectResponse(context.grading_page, 303)
 
 
@@ -176,13 +173,9 @@ def _tournament(context: RequestContext) -> Path:
 def take_gradebook(context: Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
     upload = forms.read_upload(context, gradebooks.LARGEST) or ("", b"")  # that of the roster
-    platform, columns, assigned = (
-        context.field("platform"),
-        context.field("columns"),
-        context.assigned,
-    )
+    platform, columns = context.field("platform"), context.field("columns")
     request = gradebooks.GradebookRequest(platform, columns, *upload)
-    return _act(context, lambda act, one: gradebooks.take(act, assigned, one, request))
+    return _act(context, lambda act, one: gradebooks.take(act, context.assigned, one, request))
 
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
