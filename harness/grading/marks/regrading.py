@@ -103,8 +103,8 @@ def _steps(
     """Yield the marks on the way from old to new: (mark, kind of what led to it, reason)."""
     attempts = {_key(one): one for one in own(old.attempts)}
 
-    def compute_marks(submission: Submission) -> Marks:
-        return marks(assignment, submission, list(attempts.values()))
+    def compute_marks(submission: Submission, names: Collection[str] | None = None) -> Marks:
+        return marks(assignment, submission, list(attempts.values()), names)
 
     first = compute_marks(old.submission)
     yield first, RULES, _rules(old.marks, first)
@@ -120,7 +120,7 @@ def _steps(
             kind, told = next(one for one in _reasons(before, after, other) if one[1])
             told = f"{key[0]} case file {key[1]}: {told}"
             yield compute_marks(new.submission), kind, told
-    last = marks(assignment, new.submission, new.attempts, part_names)
+    last = compute_marks(new.submission, part_names)
     yield last, RULES, "parts of the marks have no tests in this grading"
     yield new.marks, HARNESS, "it was computed by another version of the harness"
 
