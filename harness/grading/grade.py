@@ -6,7 +6,6 @@ and lists which marks in force would change. It writes new marks into the ledger
 marks only with ``accept``.
 """
 
-from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -210,9 +209,11 @@ def update_marks(
     """
     is_accepted = options.accept and not is_preview
     ledger.check()
-    set_aside = orders.SetAside(options.set_aside)
-    marker = Marker(options.assignment, ledger, plan.cases, plan.started, set_aside)
-    planned = plan.by_key()
+    planned, bases = plan.by_key(), plan.bases()
+    distrusted = orders.SetAside(options.set_aside).find_distrusted(
+        ledger, (one.basis for one in plan.attempts)
+    )
+    marker = Marker(options.assignment, ledger, plan.cases, plan.started, distrusted)
     new = {
         one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in plan.submissions
     }
@@ -221,14 +222,14 @@ def update_marks(
             key,
             canonical_json.dumps(one.marks),
             canonical_json.dumps(one.submission),
-            attempt_plan.bases_of(planned.get(key, ())),
+            bases[key],
         )
         for key, one in new.items()
     }
     marks = ledger.in_force()
     homes = {student.key: key for key, one in new.items() for student in one.submission.students}
     former = {
-        key: _keep_mark(marker.load_former(mark), homes)
+        key: marker.load_former(mark, homes)
         for key, mark in marks.items()
         if key in new and mark._replace(run=0, given="") != rows[key]
     }
@@ -250,15 +251,3 @@ def update_marks(
     if not is_preview:
         ledger.give(plan.run, attempt_plan.now(), [rows[key] for key in given])
     return GradingOutcome(result, changes, is_accepted, absent)
-
-
-def _keep_mark(former: records.Graded, homes: Mapping[str, str]) -> records.Graded | None:
-    """Keep a mark in force for those of its students who have no other submission now.
-
-    Return None if there are no such students. ``homes``: by students' keys, the keys of their
-    present submissions.
-    """
-    own, before = former.submission, former.submission.students
-    left = tuple(one for one in before if homes.get(one.key, own.key) == own.key)
-    held = former._replace(submission=own._replace(students=left))
-    return held if left or not before else None

@@ -106,6 +106,17 @@ class GradingPlan(NamedTuple):
             found.setdefault(one.key, []).append(one)
         return found
 
+    def bases(self) -> dict[str, tuple[str, ...]]:
+        """Return by submission the fingerprints of the attempts that count for its mark.
+
+        Variants do not count.
+        """
+        found: dict[str, list[str]] = {one.key: [] for one in self.submissions}
+        for one in self.attempts:
+            if one.kind != IMAGE:
+                found[one.key].append(one.basis)
+        return {key: tuple(sorted(bases)) for key, bases in found.items()}
+
 
 def read_inputs(
     options: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
@@ -162,9 +173,9 @@ def plan_attempts(
     planned = attempts(options, submissions, cases)
     plan = GradingPlan(0, now(), tuple(submissions), tuple(cases), tuple(planned))
     if not options.regrade:
-        today, marks = plan.by_key(), ledger.in_force()
-        keys = [one.key for one in submissions if one.key in marks]
-        stale = [key for key in keys if bases_of(today.get(key, ())) != marks[key].bases]
+        marks = ledger.in_force()
+        today = ((key, bases) for key, bases in plan.bases().items() if key in marks)
+        stale = [key for key, bases in today if bases != marks[key].bases]
         if stale:
             raise UsageError(
                 f"{number_of(len(stale), 'submission')} with a mark in {ledger.name} would be"
@@ -179,11 +190,6 @@ def plan_attempts(
     ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
     ledger.plan(run, plan.attempts)
     return plan._replace(run=run)
-
-
-def bases_of(attempts: Iterable[PlannedAttempt]) -> tuple[str, ...]:
-    """Return the fingerprints of the attempts that count for a mark: variants do not."""
-    return tuple(sorted(one.basis for one in attempts if one.kind != IMAGE))
 
 
 def load_last_plan(ledger: "Ledger", number: int | None = None) -> GradingPlan:

@@ -9,7 +9,6 @@ from harness.assignments.assignment import Assignment
 from harness.core.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.grading import records
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import SetAside
 from harness.grading.attempts.variants import origin
 from harness.grading.ledger.records import MarkRow, PlannedAttempt
 from harness.grading.marks import findings, marking, regrading
@@ -136,8 +135,8 @@ _SET_ASIDE = "it was run on {}, which was set aside since: grade again to run it
 class AttemptReader:
     """Read attempts, with the case files that were run, from the ledger itself.
 
-    ``paths``: the paths of case files, by kind and name. ``set_aside``: the machines whose
-    results do not count.
+    ``paths``: the paths of case files, by kind and name. ``distrusted``: by basis, the attempts
+    with a result of a machine that was set aside, and its name.
     """
 
     def __init__(
@@ -145,12 +144,12 @@ class AttemptReader:
         ledger: "Ledger",
         assignment: Assignment,
         paths: Mapping[tuple[str, str], str],
-        set_aside: SetAside | None = None,
+        distrusted: Mapping[str, str] | None = None,
     ) -> None:
         self._ledger = ledger
         self._assignment = assignment
         self._paths = paths
-        self._set_aside = set_aside or SetAside()
+        self._distrusted = distrusted or {}
         self._cases: dict[tuple[str, str], CaseFile] = {}
         self.sandboxes: set[str] = set()  # those of the results that were read, in words
         self.pythons: set[str] = set()  # that ran the engines, in words
@@ -161,12 +160,9 @@ class AttemptReader:
         ``at``: as a mark that was given then has them, whatever is known since; empty: as of now.
         """
         ordered = sorted(plans, key=lambda one: (_ORDER.index(one.kind), one.name))
-        bases = [one.basis for one in ordered]
-        distrusted = {} if at else self._set_aside.find_distrusted(self._ledger, bases)
-        return tuple(self._load(one, distrusted.get(one.basis, ""), at) for one in ordered)
+        return tuple(self._load(one, at) for one in ordered)
 
-    def _load(self, plan: PlannedAttempt, distrusted: str, at: str) -> Attempt:
-        """Return an attempt; ``distrusted``: a machine that gave a result; empty: none did."""
+    def _load(self, plan: PlannedAttempt, at: str) -> Attempt:
         path, build = self._paths.get((plan.kind, plan.name), ""), self._ledger.build(plan.build)
         built = canonical_json.loads(Build, build) if build else None
         attempt = Attempt(plan.key, plan.kind, plan.name, None, built, path=path)
@@ -181,8 +177,8 @@ class AttemptReader:
                 result = canonical_json.loads(FileResult, text)
                 result = add_measurements(result, case, figures)
             runs.append((result, figures))
-        if distrusted:
-            return attempt._replace(fault=_SET_ASIDE.format(distrusted))
+        if not at and (machine := self._distrusted.get(plan.basis)):
+            return attempt._replace(fault=_SET_ASIDE.format(machine))
         if not runs or (state != "done" and not at):  # perhaps it was run once, and is in doubt
             return attempt._replace(fault=fault or _NOT_YET)
         result, figures = runs[-1]
@@ -223,11 +219,11 @@ class Marker:
         ledger: "Ledger",
         cases: Sequence[PlannedCase],
         start_time: str,
-        set_aside: SetAside | None = None,
+        distrusted: Mapping[str, str] | None = None,
     ) -> None:
         """``cases``: those that are graded with; ``start_time``: when, as the ledger has it.
 
-        ``set_aside``: of machines whose results count for nothing.
+        ``distrusted``: as for :class:`AttemptReader`.
         """
         self._assignment = assignment
         self._ledger = ledger
@@ -236,7 +232,7 @@ class Marker:
         own = ((case.kind, case.name, case.read()) for case in cases if case.kind != records.IMAGE)
         self._tested = marking.find_tested(assignment, own)
         paths = {(case.kind, case.name): case.path for case in cases}
-        self._reader = AttemptReader(ledger, assignment, paths, set_aside)
+        self._reader = AttemptReader(ledger, assignment, paths, distrusted)
         self._diagnoser = _Diagnoser(assignment.place)
 
     def mark_submission(self, submission: Submission, plans: Iterable[PlannedAttempt]) -> Graded:
@@ -246,12 +242,21 @@ class Marker:
         found = self._diagnoser.of(attempts)
         return Graded(submission, attempts, marks, suspicion(attempts), found)
 
-    def load_former(self, row: MarkRow) -> Graded:
-        """Return what a mark in force was made of, with that mark."""
+    def load_former(self, row: MarkRow, homes: Mapping[str, str]) -> Graded | None:
+        """Return what a mark in force was made of, with that mark.
+
+        It stays with those of its students who have no other submission now; None if there are no
+        such students. ``homes``: by students' keys, the keys of their present submissions.
+        """
         attempts = self._reader.attempts(map(self._ledger.get_planned, row.bases), row.given)
         submission = canonical_json.loads(Submission, row.submission)
+        own, before = submission.key, submission.students
+        left = tuple(one for one in before if homes.get(one.key, own) == own)
+        if before and not left:
+            return None
         marks, found = canonical_json.loads(Marks, row.marks), self._diagnoser.of(attempts)
-        return Graded(submission, attempts, marks, suspicion(attempts), found)
+        graded = submission._replace(students=left)
+        return Graded(graded, attempts, marks, suspicion(attempts), found)
 
     def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[MarkChange, ...]:
         """Return the marks that would change."""
