@@ -230,20 +230,20 @@ def test_what_is_done_is_never_leased_again(ledger):
 
 @pytest.mark.parametrize("when", [0, 1, 2])
 def test_a_key_is_found_whenever_its_maker_puts_it_in_place(tmp_path, monkeypatch, when):
-    path, looks, read = tmp_path / "key", [], chains.read
-    made = chains.prepare(lambda _name: path)
+    path, looks, read_key = tmp_path / "key", [], chains.read_key
+    made = chains.prepare_key(lambda _name: path)
 
     def look(wanted):
         if len(looks) == when:
             chains._pending_path(path).rename(path)
         looks.append(wanted)
-        return read(wanted)
+        return read_key(wanted)
 
-    monkeypatch.setattr(chains, "read", look)
-    found = chains.find(path)
+    monkeypatch.setattr(chains, "read_key", look)
+    found = chains.find_key(path)
     assert found and found.name == made.name
     monkeypatch.undo()
-    assert chains.find(tmp_path / "another") is None
+    assert chains.find_key(tmp_path / "another") is None
 
 
 def hold_in_another_process(place):

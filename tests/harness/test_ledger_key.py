@@ -20,18 +20,18 @@ def place(tmp_path):
 
 
 def test_a_prepared_key_is_put_in_place_by_its_name(place):
-    made = chains.prepare(place)
+    made = chains.prepare_key(place)
     path = place(made.name)
-    assert chains.read(path) is None
+    assert chains.read_key(path) is None
     found = chains.put_in_place(path, made.name)
     assert found is not None
     assert found.name == made.name
-    assert chains.read(path).name == made.name
+    assert chains.read_key(path).name == made.name
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
 def test_another_ledgers_prepared_key_stays_where_it_is(place):
-    made = chains.prepare(place)
+    made = chains.prepare_key(place)
     before = sorted(place("").parent.iterdir())
     assert chains.put_in_place(place(made.name), "another") is None
     assert sorted(place("").parent.iterdir()) == before
@@ -46,7 +46,7 @@ def test_nothing_is_put_in_place_where_nothing_was_prepared(place):
 def test_a_file_that_is_not_a_key_is_refused(text, place):
     place("a").write_bytes(text.encode("latin-1"))
     with pytest.raises(UsageError) as refused:
-        chains.read(place("a"))
+        chains.read_key(place("a"))
     said = f"{place('a')} is not a ledger's key: expected 64 hexadecimal digits"
     assert str(refused.value) == said
 
@@ -54,13 +54,13 @@ def test_a_file_that_is_not_a_key_is_refused(text, place):
 def test_a_key_that_cannot_be_read_is_told(place):
     place("a").mkdir()
     with pytest.raises(UsageError, match=r"cannot read the ledger's key .*: Is a directory"):
-        chains.read(place("a"))
+        chains.read_key(place("a"))
 
 
 def test_a_key_that_cannot_be_written_is_told(place):
     with pytest.raises(UsageError, match=r"cannot write the ledger's key .*: Not a directory"):
         place("a").write_text("")
-        chains.prepare(lambda name: place("a") / name)
+        chains.prepare_key(lambda name: place("a") / name)
 
 
 # --- digests: they must stay what they are, or each ledger there is would be called damaged
@@ -103,7 +103,7 @@ def test_a_key_is_for_its_owner_alone_and_new_each_time(tmp_path):
         return tmp_path / "key"
 
     (tmp_path / "key.new").write_text("what an earlier making left")
-    made = [chains.prepare(place) for _ in range(2)]
+    made = [chains.prepare_key(place) for _ in range(2)]
     assert [one.name for one in made] == names
     assert names[0] != names[1]
     assert (tmp_path / "key.new").stat().st_mode & 0o777 == 0o600

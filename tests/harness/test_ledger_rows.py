@@ -145,6 +145,6 @@ def test_a_key_is_on_the_disk_before_anything_is_signed_with_it(tmp_path, monkey
     """After a power cut, what it had signed would be unproven without it."""
     synced = []
     monkeypatch.setattr(chains.os, "fsync", lambda file: synced.append(os.fstat(file)))
-    chains.prepare(lambda name: tmp_path / "own.key")
+    chains.prepare_key(lambda name: tmp_path / "own.key")
     (written,) = [one.stat() for one in tmp_path.iterdir()]
     assert [(one.st_ino, one.st_size) for one in synced] == [(written.st_ino, written.st_size)]

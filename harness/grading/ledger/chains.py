@@ -81,7 +81,7 @@ def _join_values(*values: object) -> bytes:
 # --- the file ----------------------------------------------------------------------------------
 
 
-def read(path: Path) -> Seal | None:
+def read_key(path: Path) -> Seal | None:
     """Return the seal of a key's file, or None if the file is missing.
 
     Raises:
@@ -100,16 +100,16 @@ def read(path: Path) -> Seal | None:
     return Seal(key)
 
 
-def find(path: Path) -> Seal | None:
+def find_key(path: Path) -> Seal | None:
     """Return the seal of a key's file, or of one that its maker is about to put there, or None.
 
-    Raises as :func:`read`.
+    Raises as :func:`read_key`.
     """
     # Its maker may put it in place between two looks.
-    return read(path) or read(_pending_path(path)) or read(path)
+    return read_key(path) or read_key(_pending_path(path)) or read_key(path)
 
 
-def prepare(place: Callable[[str], Path]) -> Seal:
+def prepare_key(place: Callable[[str], Path]) -> Seal:
     """Make a key and write it beside its place; :func:`put_in_place` is to follow.
 
     ``place``: where a key of some name is to lie.
@@ -137,9 +137,9 @@ def put_in_place(path: Path, name: str) -> Seal | None:
 
     None if nobody has prepared such a key. Another process may put it in place at the same time.
     """
-    found = read(_pending_path(path))
+    found = read_key(_pending_path(path))
     if found is None or found.name != name:
-        return read(path)
+        return read_key(path)
     try:
         with contextlib.suppress(FileNotFoundError):  # the other process was quicker
             _pending_path(path).rename(path)
@@ -150,6 +150,26 @@ def put_in_place(path: Path, name: str) -> Seal | None:
             os.close(folder)
     except OSError as error:
         raise UsageError(f"cannot write the ledger's key {path}: {error.strerror}") from None
+    return found
+
+
+def require_key(path: Path, name: str, ledger: str) -> Seal:
+    """Return the seal of the key with this name; one that is prepared is put in place.
+
+    ``ledger``: its name, in messages.
+
+    Raises:
+        LedgerError: the key is missing, or it is another one.
+    """
+    found = read_key(path) or put_in_place(path, name)
+    if found is None:
+        raise LedgerError(
+            f"the key of {ledger} is missing: there is no {path}. Without it nobody can"
+            " tell whether a mark was edited. --key names the file; if it is lost,"
+            " gtp-harness ledger salvage --unchecked makes a new ledger of this one"
+        )
+    if found.name != name:
+        raise LedgerError(f"{path} is not the key of {ledger}: --key names the file")
     return found
 
 

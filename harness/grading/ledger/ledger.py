@@ -20,6 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sqlalchemy import Column, MetaData, String, Table, insert
+
 from harness.core.errors import BusyError, LedgerError
 from harness.core.text import count_rest, escape_controls
 from harness.grading.ledger import chains, places, sqlite_file
@@ -85,37 +87,31 @@ class Ledger:
                         f" {self._place.key('')} is there. Restore it from a backup, or delete"
                         " both to begin anew"
                     )
-                sqlite_file.make_tables(self.database)
+                self._make_tables()
                 self._place.make_room_for_key()
                 # A key that is new, too, is put in place when the ledger knows its name.
-                own = chains.read(self._place.key("")) or chains.prepare(self._place.key)
+                own = chains.read_key(self._place.key("")) or chains.prepare_key(self._place.key)
                 self.chains = chains.Chains(self.db, own, self.name)
                 self.chains.begin()
                 self.chains.append("seed", (secrets.token_hex(16),))
                 self.db.execute(sql.SIGN, {"name": own.name, "taken_over": ""})
-        if version:
-            return self._find_seal()
-        self.database.settle()
-        return own if self._place.key(own.name).exists() else self._find_seal()
-
-    def _find_seal(self) -> chains.Seal:
-        """Return the seal of this ledger's key.
-
-        Raises:
-            LedgerError: the key is missing, or it is another one.
-        """
+        if version == 0:
+            self.database.settle()
+            if self._place.key(own.name).exists():
+                return own
         name = self.db.execute(sql.KEY_NAME).scalar() or ""
-        path = self._place.key(name)
-        found = chains.read(path) or chains.put_in_place(path, name)
-        if found is None:
-            raise LedgerError(
-                f"the key of {self.name} is missing: there is no {path}. Without it nobody can"
-                " tell whether a mark was edited. --key names the file; if it is lost,"
-                " gtp-harness ledger salvage --unchecked makes a new ledger of this one"
-            )
-        if found.name != name:
-            raise LedgerError(f"{path} is not the key of {self.name}: --key names the file")
-        return found
+        return chains.require_key(self._place.key(name), name, self.name)
+
+    def _make_tables(self) -> None:
+        """Make all tables in an empty database, with a note of their version."""
+        # First those that most others depend on: page by page.
+        for table in sql.METADATA.tables.values():
+            table.create(self.db)
+        number = Column("version_num", String(32), primary_key=True)
+        noted = Table(sql.VERSION_TABLE, MetaData(), number)
+        noted.create(self.db)
+        self.db.execute(insert(noted), {"version_num": str(sql.VERSION)})
+        self.database.note_version()
 
     def naming_errors(self) -> contextlib.AbstractContextManager[None]:
         """Turn what the database says into sentences.

@@ -67,7 +67,7 @@ class _Damaged:
             name = ""
             with contextlib.suppress(*_UNREADABLE):
                 name = str(self._db.execute(sql.KEY_NAME).scalar() or "")
-            found = chains.read(place.key(name))
+            found = chains.read_key(place.key(name))
             if found is None:
                 raise LedgerError(
                     f"the key of {place.name} is missing: there is no {place.key(name)}. --key"

@@ -5,13 +5,13 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from sqlalchemy import Column, MetaData, NullPool, String, Table, create_engine, insert
+from sqlalchemy import NullPool, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from harness.core.errors import BusyError, LedgerError, UsageError
 from harness.grading.ledger.ledger_server import LEDGER, LedgerDatabase, ServerDatabase
-from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
-from harness.grading.ledger.places import Place, ServerPlace
+from harness.grading.ledger.ledger_tables import VERSION
+from harness.grading.ledger.places import LedgerFile, Place
 
 APPLICATION = 0x47545047  # "GTPG": by this the file is known as a ledger
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
@@ -143,25 +143,12 @@ def original(error: BaseException) -> BaseException:
     return getattr(error, "orig", None) or error
 
 
-# --- Open a ledger's database, and make its tables -----------------------------------------------
-
-
 def open_database(place: Place) -> LedgerDatabase:
     """Return the database at a place.
 
     Raises:
         HarnessError: it cannot be opened.
     """
-    if isinstance(place, ServerPlace):
-        return ServerDatabase(place.address, place.name)
-    return SqliteFile(place.path)
-
-
-def make_tables(database: LedgerDatabase) -> None:
-    """Make all tables in an empty database, with a note of their version."""
-    for table in METADATA.tables.values():  # first those that most others depend on: page by page
-        table.create(database.connection)
-    noted = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
-    noted.create(database.connection)
-    database.connection.execute(insert(noted), {"version_num": str(VERSION)})
-    database.note_version()
+    if isinstance(place, LedgerFile):
+        return SqliteFile(place.path)
+    return ServerDatabase(place.address, place.name)

@@ -58,7 +58,7 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
     if isinstance(place, LedgerFile) and not place.path.exists():
         raise UsageError(f"there is no {place.path}: give the service's --database")
     key = place.key("")
-    if chains.find(key) is None:  # no service could be made of what is copied
+    if chains.find_key(key) is None:  # no service could be made of what is copied
         raise UsageError(f"the key of the audit log is missing: there is no {key}")
     _make_new(target)
     data = settings.data

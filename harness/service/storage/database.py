@@ -176,12 +176,12 @@ class Database:
                         f"{self._place.name} has no service in it, and {path} is the key of"
                         " another database: give the --database of before, or another --data"
                     )
-                made = chains.prepare(self._place.key)
+                made = chains.prepare_key(self._place.key)
                 AuditLog(made).begin(db)
         if made:
             chains.put_in_place(path, made.name)
             return AuditLog(made)
-        if (kept := chains.find(path)) is None:
+        if (kept := chains.find_key(path)) is None:
             raise UsageError(
                 f"the key of the audit log is missing: there is no {path}."
                 " Restore it from a backup"
