@@ -15,8 +15,8 @@ from harness.core.errors import ArchiveError, UsageError
 from harness.core.text import one_line
 from harness.grading.ingest import sources
 from harness.grading.ingest.csv_source import COLUMNS
-from harness.grading.ingest.names import fold_name, safe, version
-from harness.grading.ingest.sources import entries, read
+from harness.grading.ingest.sources import read, version
+from harness.grading.ingest.students import entries, fold_name, safe
 from harness.grading.records import StudentSubmissions
 from tests import documents
 from tests.harness.downloads import (

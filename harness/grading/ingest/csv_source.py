@@ -1,4 +1,4 @@
-"""CSV files that name submissions or the members of groups, with whatever separator they have."""
+"""CSV files about a class, with whatever separator they have; one may name submissions."""
 
 import csv
 import datetime
@@ -11,7 +11,6 @@ from typing import NamedTuple, NoReturn
 
 from harness.assignments import clock_changes
 from harness.core.errors import UsageError
-from harness.grading.ingest.names import fold_name
 from harness.grading.records import SourcePiece, Student, SubmittedFile
 
 _SEPARATORS = ",;\t"  # that learning platforms write
@@ -143,110 +142,3 @@ def _time(row: CsvRow) -> datetime.datetime | None:
         return clock_changes.read_moment(text)
     except ValueError:
         row.refuse("time", "a date and time such as 2026-01-29 23:55")
-
-
-# --- Groups of students who are graded together, from a CSV file beside a download ---------------
-
-
-class GroupMember(NamedTuple):
-    """A member of a group."""
-
-    group: str
-    student: Student
-    row: CsvRow
-
-
-def read_groups(path: Path) -> list[GroupMember]:
-    """Return the members of all groups; UsageError: a row is wrong, or somebody is in two."""
-    members = []
-    groups: dict[str, str] = {}
-    for row in read(path, ["group", "student"]):
-        member = GroupMember(row.get("group"), row.student(), row)
-        if not member.group:
-            row.refuse("group", "the name of a group")
-        if groups.setdefault(member.student.key, member.group) != member.group:
-            row.refuse("group", f"{groups[member.student.key]!r}, as in a row before it")
-        members.append(member)
-    return members
-
-
-def group_pieces(
-    pieces: Iterable[SourcePiece], members: Iterable[GroupMember]
-) -> Iterator[SourcePiece]:
-    """Yield the pieces with their groups.
-
-    A student of the download is a member by the key, by an id or, if only one is called so, by
-    name, before which there may be the group's. A whole group in the download, as platforms have
-    it, is known by its name and replaced by its members; members without a submission
-    come without one.
-    """
-    found, members = list(pieces), list(members)
-    members_of = _match_members({piece.student.key: piece.student for piece in found}, members)
-    for piece in found:
-        own = members_of.get(piece.student.key, [])
-        if not own:
-            yield piece
-        for index, member in enumerate(own):  # what a whole group submitted, it did once
-            file = piece.file if index == 0 else None
-            yield piece._replace(student=member.student, group=member.group, file=file)
-    known = {member.student.key for own in members_of.values() for member in own}
-    for member in members:
-        if member.student.key not in known:
-            yield SourcePiece(member.student, group=member.group)
-
-
-def _match_members(
-    students: dict[str, Student], members: list[GroupMember]
-) -> dict[str, list[GroupMember]]:
-    """Return by the keys of students of the download who they are: for a group, several."""
-    groups: dict[str, list[GroupMember]] = {}
-    for member in members:
-        groups.setdefault(fold_name(member.group), []).append(member)
-    matched: dict[str, list[GroupMember]] = {}
-    for member in members:
-        # What is named like another group has that group's id, which is not a student's.
-        others = groups.keys() - {fold_name(member.group)}
-        persons = {key: one for key, one in students.items() if fold_name(one.name) not in others}
-        if key := _key_of(member, persons):
-            if key in matched:
-                member.row.refuse("student", "a student who is not in an earlier row")
-            student, own = students[key], member.student
-            name = own.name
-            if not member.row.get("name") and _is_key(own, student):  # it has a number only
-                # Moodle before version 4 puts the group's name before each member's.
-                name = student.name.removeprefix(f"{member.group}-")
-            own = own._replace(name=name, ids=(*own.ids, *student.ids))
-            matched[key] = [member._replace(student=own)]
-    for key, student in students.items():
-        own_name = fold_name(student.name)
-        if key not in matched and own_name in groups:
-            # Members as they are known from elsewhere in the download, ids included.
-            known = {one[0].student.key: one[0] for one in matched.values()}
-            matched[key] = [known.get(one.student.key, one) for one in groups[own_name]]
-    return matched
-
-
-def _is_key(member: Student, student: Student) -> bool:
-    """Whether a member's key is one of the download's keys or numbers for a student."""
-    return member.key in (student.key, *dict(student.ids).values())
-
-
-def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
-    """Return the key of the student whom a row means, or ""; UsageError: it may be several."""
-    own = member.student
-    names = {fold_name(one) for one in (own.key, own.name, member.group + own.name)} - {""}
-    # With different ids of a kind they are not the same, whatever the name.
-    ids = dict(own.ids)
-    others = {
-        key: one
-        for key, one in students.items()
-        if all(ids.get(kind, value) == value for kind, value in dict(one.ids).items())
-    }
-    by_id = [key for key, one in others.items() if {*own.ids} & {*one.ids}]
-    by_key = [key for key, one in others.items() if _is_key(own, one)]
-    by_name = [key for key, one in others.items() if fold_name(one.name) in names]
-    found = by_id or by_key or by_name
-    if len(found) > 1:
-        place, who = f"{member.row.file}:{member.row.line}", ", ".join(sorted(found))
-        raise UsageError(f"{place}: {own.name!r} may be any of {who}: give the id")
-    return found[0] if found else ""

@@ -23,9 +23,8 @@ from harness.assignments.assignment import Assignment
 from harness.core.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.core.text import escape_controls, one_line
 from harness.grading import records
-from harness.grading.ingest import csv_source
+from harness.grading.ingest import csv_source, students
 from harness.grading.ingest.log_evidence import read_log
-from harness.grading.ingest.names import safe, version, with_digest
 from harness.grading.ledger.places import Store
 from harness.grading.records import SourcePiece, Student, StudentSubmissions, SubmittedFile
 
@@ -54,8 +53,8 @@ def read(
     """
     pieces = read_pieces(source, on_remark=on_remark)
     if groups:
-        pieces = csv_source.group_pieces(pieces, csv_source.read_groups(groups))
-    found = entries(pieces)
+        pieces = students.group_pieces(pieces, students.read_groups(groups))
+    found = students.entries(pieces)
     if not found:
         raise UsageError(f"there are no submissions in {source}")
     return found
@@ -146,14 +145,14 @@ def own_files(folder: Path, *, below: bool = False) -> list[Path]:
 
 def is_zip(path: Path) -> bool:
     """Whether a file is a zip, told by its content."""
-    return path.is_file() and archive_streams.kind(head(path)) == archive_streams.ZIP
+    return path.is_file() and _kind_of(path) == archive_streams.ZIP
 
 
-def head(path: Path) -> bytes:
-    """Return the first bytes of a file, which tell its kind; UsageError: it cannot be read."""
+def _kind_of(path: Path) -> str:
+    """Return the kind of archive that a file is; UsageError: it cannot be read."""
     try:
         with path.open("rb") as file:
-            return file.read(archive_streams.HEAD)
+            return archive_streams.kind(file.read(archive_streams.HEAD))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
 
@@ -187,58 +186,6 @@ def unzip(path: Path, room: Path) -> None:
                     copy.writelines(member.content)
             except OSError as error:
                 raise UsageError(f"cannot write {place}: {error.strerror}") from None
-
-
-# --- The entries made of pieces: one for each student, or for each group ------------------------
-
-
-def entries(pieces: Iterable[SourcePiece]) -> tuple[StudentSubmissions, ...]:
-    """Return an entry for each student or group, sorted by key; the submission last is last.
-
-    Keys are unique in the class and safe as file names; names are fit to be shown and written.
-    """
-    heaps: dict[tuple[bool, str], list[SourcePiece]] = {}
-    for piece in pieces:
-        own = (bool(piece.group), piece.group or piece.student.key)
-        heaps.setdefault(own, []).append(piece)
-    keys = _class_keys(piece for heap in heaps.values() for piece in heap)
-    found = []
-    for own, heap in heaps.items():
-        students: dict[str, Student] = {}
-        for piece in heap:
-            name = one_line(piece.student.name)
-            student = piece.student._replace(key=keys[False, piece.student.key], name=name)
-            one = students.get(student.key, student)
-            students[one.key] = one._replace(ids=tuple(dict.fromkeys([*one.ids, *student.ids])))
-        submitted = sorted((p for p in heap if p.file), key=lambda piece: piece.order)
-        files = [p.file._replace(name=one_line(p.file.name)) for p in submitted if p.file]
-        found.append(StudentSubmissions(keys[own], tuple(students.values()), tuple(files)))
-    return tuple(sorted(found))
-
-
-def student_keys(pieces: Iterable[SourcePiece]) -> dict[str, str]:
-    """Return the keys that :func:`entries` gives to students, by their ids in the source."""
-    return {text: key for (is_group, text), key in _class_keys(pieces).items() if not is_group}
-
-
-def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
-    """Return a key for each student and group: (is a group, text).
-
-    Where two would be one to some file system, the later gets a digest of its text, so that it is
-    called the same whenever the class is read.
-    """
-    every = list(pieces)
-    students = {(False, piece.student.key) for piece in every}
-    groups = {(True, piece.group) for piece in every if piece.group}
-    keys: dict[tuple[bool, str], str] = {}
-    taken: set[str] = set()
-    for own in sorted(students | groups):
-        key = safe(own[1])
-        if key.casefold() in taken:
-            key = with_digest(own[1], is_group=own[0])
-        taken.add(key.casefold())
-        keys[own] = key
-    return keys
 
 
 # --- Downloads from Canvas and Moodle, and folders with an archive or a folder for each student --
@@ -340,11 +287,23 @@ def folder_pieces(paths: list[Path]) -> Iterator[SourcePiece]:
             yield SourcePiece(student, SubmittedFile(file, file.name), order)
 
 
+def version(name: str) -> tuple[str, int]:
+    """Return what sorts files of one student: ``a1.tgz``, ``a1-1.tgz``, ``a1 (2).tgz``.
+
+    Platforms and browsers add a number to tell files of one name apart.
+    """
+    stem, dot, suffix = name.partition(".")
+    found = re.fullmatch(r"(.*?)(?:-(\d{1,9})| ?\((\d{1,9})\))", stem, re.DOTALL)
+    if not found:
+        return (f"{stem}{dot}{suffix}", 0)
+    return (f"{found[1]}{dot}{suffix}", int(found[2] or found[3]))
+
+
 def _is_archive(path: Path) -> bool:
     """Whether a file is an archive, or was meant to be one. Documents of many kinds are zips."""
     if path.name.lower().endswith(_SUFFIXES):
         return True
-    return path.suffix.lower() not in _DOCUMENTS and bool(archive_streams.kind(head(path)))
+    return path.suffix.lower() not in _DOCUMENTS and bool(_kind_of(path))
 
 
 # The names that a platform gives, and the submission under such a name.

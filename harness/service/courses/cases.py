@@ -12,7 +12,7 @@ from harness.assignments.assignment import FILE, Assignment
 from harness.core.errors import CaseError, UsageError
 from harness.core.records import CaseFile
 from harness.core.text import number_of, some
-from harness.grading.ingest.names import safe
+from harness.grading.ingest.students import safe
 from harness.reading import casefile
 from harness.service.courses import engine_suites, own_files
 from harness.service.records import CourseAssignment, Suite

@@ -26,7 +26,7 @@ from harness.core.errors import ArchiveError, HarnessError, UsageError
 from harness.core.text import begin_sentence
 from harness.declared import declaration
 from harness.grading.attempts import attempt_plan
-from harness.grading.ingest.names import safe
+from harness.grading.ingest.students import safe
 from harness.grading.records import decimal
 from harness.service.courses import making
 from harness.service.records import CHECK, HELD, CourseAssignment, Job

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from harness.core.errors import UsageError
 from harness.core.text import natural_order, number_of, some
-from harness.grading.ingest.names import safe, with_digest
+from harness.grading.ingest.students import safe, with_digest
 from harness.grading.records import Student, StudentSubmissions
 from harness.service.courses.roster_files import ListedStudent, RosterFile
 from harness.service.people import accounts

@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 from harness.core.errors import ArchiveError, UsageError
 from harness.core.text import one_line
-from harness.grading.ingest import csv_source, sources
+from harness.grading.ingest import csv_source, sources, students
 from harness.grading.records import SourcePiece, Student
 from harness.service.people import accounts
 
@@ -159,7 +159,7 @@ def _list(
     pieces: Sequence[SourcePiece], nameless: Set[str], *, tells_groups: bool = False
 ) -> list[ListedStudent]:
     """Return the students of a file. ``nameless``: ids of those whose name is not in it."""
-    ids = {key: text for text, key in sources.student_keys(pieces).items()}
+    ids = {key: text for text, key in students.student_keys(pieces).items()}
     groups = {one.student.key: one.group for one in pieces}
     listed = [
         ListedStudent(
@@ -169,7 +169,7 @@ def _list(
             ids[student.key] not in nameless,
             groups[ids[student.key]] if tells_groups else "",
         )
-        for one in sources.entries(pieces)
+        for one in students.entries(pieces)
         for student in one.students
     ]
     return sorted(listed, key=lambda one: one.student.key)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 
 from harness.core.errors import HarnessError, UsageError
-from harness.grading.ingest.names import safe
+from harness.grading.ingest.students import safe
 from harness.grading.records import Marks, Student, counting_mark
 from harness.service import monitoring, records
 from harness.service.courses import making, roster
