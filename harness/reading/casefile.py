@@ -56,8 +56,7 @@ def read_commands(path: str) -> tuple[str, ...]:
     Raises:
         CaseError: it cannot be read.
     """
-    data = content(path)
-    lines = [line.strip(BLANKS) for line in split_lines(data, path)]
+    lines = [line.strip(BLANKS) for line in read_lines(path)]
     return tuple(line.replace("\t", " ") for line in lines if line and line[0] != "#")
 
 
@@ -91,6 +90,12 @@ def dialect_of(case: CaseFile, dialect: Dialect) -> Dialect:
     from harness.reading.answer_files import ANSWERS
 
     return ANSWERS
+
+
+def read_lines(path: str, role: str = "") -> list[str]:
+    """Return the lines of a file; raises as :func:`content` and :func:`split_lines`."""
+    data = content(path, role)
+    return split_lines(data, path)
 
 
 def content(path: str, role: str = "") -> bytes:

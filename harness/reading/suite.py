@@ -14,7 +14,7 @@ from harness.core.records import ANSWERS_FILE, CaseFile
 from harness.core.text import BLANKS
 from harness.core.typed import NamedTuple
 from harness.reading import casefile
-from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
+from harness.reading.casefile import ANSWERS_SUFFIX
 from harness.reading.dialect import GOGUI, Dialect
 
 SUFFIXES = (".gtp", ".tst")
@@ -48,7 +48,7 @@ def is_case_in_folder(path: str, *, has_answers: bool) -> bool:
     from harness.reading.answer_files import is_of_answers
 
     try:
-        return is_of_answers(split_lines(casefile.content(path), path))
+        return is_of_answers(casefile.read_lines(path))
     except CaseError:
         return True  # anyone who reads it tells what is wrong
 
@@ -96,15 +96,15 @@ def expand(
 
 
 def _expand(test: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterable[str]:
-    if test.startswith("@"):
-        if not _is_suite(test[1:]):
-            from harness.reading import shipped
+    if not test.startswith("@"):  # a name is kept as it was typed
+        return _folder(test, refuse, is_case) if os.path.isdir(test) else (test,)
+    name = test[1:]
+    if not _is_suite(name):
+        from harness.reading import shipped
 
-            if found := shipped.find_paths(test[1:]):
-                return found
-        return _suite(test[1:], outer, refuse, is_case)
-    # A name is kept as it was typed.
-    return _folder(test, refuse, is_case) if os.path.isdir(test) else (test,)
+        if found := shipped.find_paths(name):
+            return found
+    return _suite(name, outer, refuse, is_case)
 
 
 def _is_suite(name: str) -> bool:
@@ -113,7 +113,7 @@ def _is_suite(name: str) -> bool:
 
 def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterator[str]:
     try:
-        names = [line.strip(BLANKS) for line in split_lines(casefile.content(path, "suite"), path)]
+        names = [line.strip(BLANKS) for line in casefile.read_lines(path, "suite")]
     except CaseError as error:
         if not os.path.exists(path):
             from harness.reading import shipped
