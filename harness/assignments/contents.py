@@ -185,13 +185,14 @@ def _kind(name: str, root: str, files: FilePatterns) -> str:
     return "kept" if name.startswith(root) and is_one(wanted) else "extra"
 
 
-def faults(files: SortedFiles) -> list[str]:
+def faults(files: SortedFiles, assignment: Assignment) -> list[str]:
     """Return what is wrong with the contents, a phrase for each; none when nothing is."""
     there = [name for name in (*files.kept, *files.extra) if name not in files.required]
-    return [f"{name} is missing{hint(name, there)}" for name in files.missing]
+    missing = [f"{name} is missing{hint(name, there)}" for name in files.missing]
+    return [*missing, *_foreign(files, assignment)]
 
 
-def foreign(files: SortedFiles, assignment: Assignment) -> list[str]:
+def _foreign(files: SortedFiles, assignment: Assignment) -> list[str]:
     """Return the phrase that the files are those of another assignment, if they are."""
     if not files.missing:
         return []
@@ -206,7 +207,7 @@ def describe_empty(files: SortedFiles, assignment: Assignment) -> str:
     wanted = ", ".join(assignment.files.required)
     what = f"expected {wanted} in {assignment.archive.folder}, found {there or 'no file'}"
     return "; ".join(
-        [f"it contains none of the assignment's files ({what})", *foreign(files, assignment)]
+        [f"it contains none of the assignment's files ({what})", *_foreign(files, assignment)]
     )
 
 

@@ -174,7 +174,7 @@ def _describe(context: CheckContext, files: contents.SortedFiles, sizes: dict[st
         old = " (an old one: a new one replaces it)" if is_log else ""
         context.sayer.note(f"{escape_controls(name):32}{size:>9,} bytes{old}")
     context.sayer.remarks(contents.remarks(files, context.assignment.engine.overlay))
-    context.sayer.faults([*contents.faults(files), *contents.foreign(files, context.assignment)])
+    context.sayer.faults(contents.faults(files, context.assignment))
 
 
 # --- The build steps and the public tests: what they print, where they fail, and what explains it

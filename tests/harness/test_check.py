@@ -382,7 +382,7 @@ def test_without_a_sandbox_it_says_so(course, monkeypatch, capsys):
 
 # --- sorting files
 
-FILES = assignment.find("go-scoring").files
+SCORING = assignment.find("go-scoring")
 
 
 def test_files_are_sorted_by_what_the_assignment_says():
@@ -396,14 +396,14 @@ def test_files_are_sorted_by_what_the_assignment_says():
         "util/y.py",
         "other/Go1.py",
     ]
-    found = sort_files(names, "assignment1/", FILES)
+    found = sort_files(names, "assignment1/", SCORING.files)
     assert found.kept == ("Go1.py", "README.txt", "presubmission.log")
     assert found.left_out == ("assignment1/__pycache__/Go1.pyc",)
     assert found.forbidden == ("assignment1/util/x.py", "util/y.py")
     assert found.extra == ("assignment1/movie.mp4", "other/Go1.py")
     assert found.missing == ("gtp_connection_go1.py", "readme.txt")
     assert found.has_log
-    assert faults(found) == [
+    assert faults(found, SCORING) == [
         "gtp_connection_go1.py is missing (found other/Go1.py)",
         "readme.txt is missing (there is README.txt)",
     ]
@@ -412,9 +412,9 @@ def test_files_are_sorted_by_what_the_assignment_says():
 
 def test_a_file_that_is_required_by_name_lies_in_the_folder_itself():
     """``python3 {folder}/Go1.py`` would not find it elsewhere; ``*.c`` may lie anywhere."""
-    found = sort_files(["a1/Go1.py", "gtp_connection_go1.py", "readme.txt"], "", FILES)
+    found = sort_files(["a1/Go1.py", "gtp_connection_go1.py", "readme.txt"], "", SCORING.files)
     assert found.kept == ("a1/Go1.py", "gtp_connection_go1.py", "readme.txt")
-    assert faults(found) == [
+    assert faults(found, SCORING) == [
         "Go1.py is missing (there is a1/Go1.py, expected in the folder itself)"
     ]
     assert not sort_files(["src/main.c"], "", assignment.find("gosensei").files).missing

@@ -249,9 +249,9 @@ def test_no_assignment_that_ships_looks_like_another():
 
 
 def test_what_is_there_is_not_named_in_place_of_another():
-    files = assignment.find("go-scoring").files
-    found = sort_files(["Go1.py", "readme.txt"], "", files)
-    assert faults(found) == ["gtp_connection_go1.py is missing"]
+    scoring = assignment.find("go-scoring")
+    found = sort_files(["Go1.py", "readme.txt"], "", scoring.files)
+    assert faults(found, scoring) == ["gtp_connection_go1.py is missing"]
 
 
 def test_a_folder_in_itself_beside_other_files_is_not_entered():

@@ -347,6 +347,7 @@ def receive(
             inside = contents.inspect_archive(path, assignment, name)
             if not set(inside.found.kept) - {assignment.files.log}:
                 raise ArchiveError(contents.describe_empty(inside.found, assignment))
+            faults = contents.faults(inside.found, assignment)
             remarks = [odd, *inside.remarks, *contents.remarks(inside.found, course)]
             if overlay:
                 remarks += contents.describe_changes(path, inside.found, course, overlay)
@@ -357,14 +358,13 @@ def receive(
             continue
         except ReadingFailedError as error:  # an earlier one must not count in its place
             return submission._replace(unread=str(error))
-        faults = (*contents.faults(inside.found), *contents.foreign(inside.found, assignment))
         said = map(escape_controls, filter(None, remarks))
         return submission._replace(
             sha256=sha256,
             root=inside.root,
             kept=inside.found.kept,
             forbidden=inside.found.forbidden,
-            faults=faults,
+            faults=tuple(faults),
             remarks=(*refusals, *_earlier(entry.files[:index], store), *said),
             log=log,
         )
