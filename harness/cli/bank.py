@@ -209,7 +209,7 @@ def _take(
     context = grade.grading_context(options, plan)
     class_ = [
         bank_selection.Former(unit, reader.attempts(planned[key]), students[key])
-        for unit in grade.units(context, plan, Store(originals))
+        for unit in attempt_plan.units(context, plan, Store(originals))
         for key in [unit.submission.key]
     ]
     commands = {

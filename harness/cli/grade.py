@@ -214,7 +214,9 @@ class _Command:
         options = self._options
         keys = set(audit.nearly_full(outcome.result.graded, options.assignment))
         context = grade.grading_context(options, plan)
-        units = [one for one in grade.units(context, plan, store) if one.submission.key in keys]
+        units = [
+            one for one in attempt_plan.units(context, plan, store) if one.submission.key in keys
+        ]
         own = audit.Audit(context, self._arguments.audit, options.output / audit.FOLDER)
         left = own.list_pending(units)
         found = number_of(len(units), "submission")
@@ -236,7 +238,7 @@ class _Command:
         )
         file_system.make(output, mode=0o700)
         context = grade.grading_context(self._options, plan)
-        units = grade.units(context, plan, store)
+        units = attempt_plan.units(context, plan, store)
         with _telling_kept("The marks and the games are kept"), ending_on_signals():
             held = tournament.hold_tournament(context, plan.submissions, units, chosen, output)
         print("\nTournament")

@@ -7,12 +7,9 @@ marks only with ``accept``.
 """
 
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignments import workspace
-from harness.assignments.assignment import FILE
 from harness.core import requirements
 from harness.grading import LEDGER, ORIGINALS, records
 from harness.grading.attempts import attempt_plan, orders
@@ -21,9 +18,7 @@ from harness.grading.ledger.places import Store
 from harness.grading.ledger.records import MarkRow
 from harness.grading.marks.marker import Marker
 from harness.grading.marks.regrading import MarkChange
-from harness.work import canonical_json, unit_worker
-from harness.work import records as work_records
-from harness.work.canonical_json import Level, Sha256
+from harness.work import canonical_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,59 +35,6 @@ class GradingOutcome(NamedTuple):
 
 
 # --- doing it ----------------------------------------------------------------------------------
-
-
-def units(
-    context: orders.GradingContext, plan: GradingPlan, store: Store
-) -> list[work_records.WorkUnit]:
-    """Return what is to be run, a unit for each submission."""
-    assignment, course = context.assignment, context.overlay
-    place, packages = assignment.place, assignment.engine.packages
-    # What of the assignment's folder decides how its submissions are run.
-    paths = [place / FILE, *assignment.public_cases()]
-    paths += [Path(assignment.translate)] if assignment.translate else []
-    paths += [place / packages] if isinstance(packages, str) else []
-    names = [path.relative_to(place).as_posix() for path in paths]
-    make_unit = partial(
-        work_records.WorkUnit,
-        work_records.VERSION,
-        assignment=unit_worker.folder_of(place, names),
-        course=(
-            unit_worker.folder_of(course.absolute(), workspace.of_course(course))
-            if course
-            else None
-        ),
-        environment=work_records.Environment(Level(context.sandbox), hidden=context.hidden),
-        limits=assignment.limits,
-        box=assignment.box,
-        alone=False,
-        budget=context.budget,
-    )
-    cases = {
-        (case.kind, case.name): orders.unit_case(
-            "", case.read(case.path), case.content, is_image=case.kind == records.IMAGE
-        )
-        for case in plan.cases
-    }
-    planned = plan.by_key()
-    return [
-        make_unit(
-            submission=work_records.UnitSubmission(
-                one.key,
-                Sha256(one.sha256),
-                one.root,
-                one.kept,
-                str(store.path(one.sha256).absolute()),
-            ),
-            build=planned[one.key][0].build,
-            cases=tuple(
-                cases[attempt.kind, attempt.name]._replace(basis=attempt.basis)
-                for attempt in planned[one.key]
-            ),
-        )
-        for one in plan.submissions
-        if one.key in planned
-    ]
 
 
 def withdraw_distrusted(options: GradeOptions, ledger: "Ledger", plan: GradingPlan) -> list[str]:
@@ -135,8 +77,9 @@ def run(  # noqa: PLR0913, PLR0917 - collaborators are injected by the CLI and t
 
     with ending_on_signals():
         context = grading_context(options, plan)
+        units = attempt_plan.units(context, plan, store)
         context = context._replace(other_machines=other_machines, secret=ledger.seed)
-        Runner(ledger, context, listener, concurrency).run(units(context, plan, store))
+        Runner(ledger, context, listener, concurrency).run(units)
 
 
 def grading_context(options: GradeOptions, plan: GradingPlan) -> orders.GradingContext:

@@ -11,9 +11,9 @@ import pytest
 from harness.assignments.assignment import find
 from harness.core.errors import ClassWideError
 from harness.core.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
+from harness.grading.attempts.attempt_plan import unit_case
 from harness.grading.attempts.attempt_runner import Watch
 from harness.grading.attempts.grading_progress import Alarm, Trouble, trouble
-from harness.grading.attempts.orders import unit_case
 from harness.reading import casefile
 from harness.running.file_runner import not_run
 from harness.work import canonical_json, records

@@ -13,8 +13,9 @@ from harness.assignments.assignment import find
 from harness.core.errors import BusyError, SandboxError, UsageError
 from harness.core.records import Build
 from harness.grading.attempts import orders
+from harness.grading.attempts.attempt_plan import unit_case
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
-from harness.grading.attempts.orders import GradingContext, unit_case
+from harness.grading.attempts.orders import GradingContext
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.marks.marker import AttemptReader
 from harness.grading.records import PRIVATE, PUBLIC

@@ -22,8 +22,9 @@ from harness.core.options import BoxLimits, Limit, Limits, Options
 from harness.core.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.engine.engine_session import EngineSession
 from harness.grading.attempts import attempt_runner
+from harness.grading.attempts.attempt_plan import unit_case
 from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext, GradingListener, unit_case
+from harness.grading.attempts.orders import GradingContext, GradingListener
 from harness.grading.ledger.ledger import CaseRow, Lease, Ledger, PlannedAttempt, Run
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect

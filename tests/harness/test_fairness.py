@@ -19,8 +19,9 @@ from harness.core.records import (
     Verdict,
 )
 from harness.engine.engine_session import EngineSession
+from harness.grading.attempts.attempt_plan import unit_case
 from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext, unit_case
+from harness.grading.attempts.orders import GradingContext
 from harness.reading import casefile
 from harness.running.file_runner import not_run
 from harness.sandbox.launcher import Boxed

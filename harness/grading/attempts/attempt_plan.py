@@ -1,16 +1,18 @@
 """The plan of a grading: what was submitted, its case files, and the attempts at them.
 
 :func:`read_inputs` reads the source, :func:`prepare` records in the ledger what is to be run, and
-:func:`load_last_plan` reads that plan again.
+:func:`load_last_plan` reads that plan again. :func:`units` makes units of work of it.
 """
 
 import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
 from harness.core.errors import UsageError
 from harness.core.options import GTP
@@ -20,11 +22,13 @@ from harness.grading.ledger.places import Store
 from harness.grading.ledger.records import CaseRow, PlannedAttempt, Run
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, StudentSubmissions, Submission
 from harness.reading import casefile, suite
-from harness.work import canonical_json
+from harness.work import canonical_json, records, unit_worker
+from harness.work.canonical_json import Level, Sha256
 from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from harness.grading.attempts.orders import GradingContext
     from harness.grading.ledger.ledger import Ledger
 
 BUDGET = 1800.0  # seconds of wall time for all case files of a submission
@@ -352,3 +356,74 @@ def companions(steps: Iterable[Step], folder: Path) -> list[tuple[str, Path]]:
 def _digest(content: bytes | str) -> str:
     data = content.encode() if isinstance(content, str) else content
     return hashlib.sha256(data).hexdigest()
+
+
+# --- The plan as units of work (:mod:`harness.work`) ---------------------------------------------
+
+
+def units(context: "GradingContext", plan: GradingPlan, store: Store) -> list[records.WorkUnit]:
+    """Return what is to be run, a unit for each submission."""
+    planned = plan.by_key()
+    assignment, course = context.assignment, context.overlay
+    place, packages = assignment.place, assignment.engine.packages
+    # What of the assignment's folder decides how its submissions are run.
+    paths = [place / FILE, *assignment.public_cases()]
+    paths += [Path(assignment.translate)] if assignment.translate else []
+    paths += [place / packages] if isinstance(packages, str) else []
+    names = [path.relative_to(place).as_posix() for path in paths]
+    make_unit = partial(
+        records.WorkUnit,
+        records.VERSION,
+        assignment=unit_worker.folder_of(place, names),
+        course=(
+            unit_worker.folder_of(course.absolute(), workspace.of_course(course))
+            if course
+            else None
+        ),
+        environment=records.Environment(Level(context.sandbox), hidden=context.hidden),
+        limits=assignment.limits,
+        box=assignment.box,
+        alone=False,
+        budget=context.budget,
+    )
+    cases = {
+        (case.kind, case.name): unit_case(
+            "", case.read(case.path), case.content, is_image=case.kind == IMAGE
+        )
+        for case in plan.cases
+    }
+    return [
+        make_unit(
+            submission=records.UnitSubmission(
+                one.key,
+                Sha256(one.sha256),
+                one.root,
+                one.kept,
+                str(store.path(one.sha256).absolute()),
+            ),
+            build=planned[one.key][0].build,
+            cases=tuple(
+                cases[attempt.kind, attempt.name]._replace(basis=attempt.basis)
+                for attempt in planned[one.key]
+            ),
+        )
+        for one in plan.submissions
+        if one.key in planned
+    ]
+
+
+def unit_case(
+    basis: str, case: CaseFile, content: bytes, *, is_image: bool = False
+) -> records.UnitCase:
+    """Return a case file of a unit; ``case``: by its real path.
+
+    Beside it are the files that its commands name, such as records and boards.
+    """
+    path = Path(case.path).absolute()
+    beside = tuple(
+        unit_worker.file_of(companion, Path(word).as_posix())
+        for word, companion in companions(case.steps, path.parent)
+        if not word.startswith(("/", ".")) and ".." not in Path(word).parts
+    )
+    sha256 = Sha256(hashlib.sha256(content).hexdigest())
+    return records.UnitCase(basis, path.name, sha256, beside, str(path.parent), is_image)

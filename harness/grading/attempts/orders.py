@@ -1,6 +1,5 @@
 """Hand out attempts as units of work (:mod:`harness.work`), but not to distrusted machines."""
 
-import hashlib
 import json
 import os
 import tempfile
@@ -13,12 +12,10 @@ from typing import NamedTuple, Protocol
 from harness.assignments.assignment import Assignment
 from harness.core.errors import UsageError
 from harness.core.options import BoxLimits
-from harness.core.records import CaseFile
-from harness.grading.attempts.attempt_plan import companions
 from harness.grading.ledger.records import Lease
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, records, unit_worker
-from harness.work.canonical_json import Level, Sha256
+from harness.work import canonical_json, records
+from harness.work.canonical_json import Level
 from harness.work.crew import Crew, Ends
 from harness.work.unit_runner import UnitRunner
 
@@ -233,23 +230,6 @@ class Orders:
         proven = self._level if self._sandbox else ""
         crew = Crew(ordered, workers, on_event, on_time, store=store, proven=proven, shared=shared)
         return crew.results()  # type: ignore[return-value]
-
-
-def unit_case(
-    basis: str, case: CaseFile, content: bytes, *, is_image: bool = False
-) -> records.UnitCase:
-    """Return a case file of a unit; ``case``: by its real path.
-
-    Beside it are the files that its commands name, such as records and boards.
-    """
-    path = Path(case.path).absolute()
-    beside = tuple(
-        unit_worker.file_of(companion, Path(word).as_posix())
-        for word, companion in companions(case.steps, path.parent)
-        if not word.startswith(("/", ".")) and ".." not in Path(word).parts
-    )
-    sha256 = Sha256(hashlib.sha256(content).hexdigest())
-    return records.UnitCase(basis, path.name, sha256, beside, str(path.parent), is_image)
 
 
 # --- for what is done in this process and its forks --------------------------------------------

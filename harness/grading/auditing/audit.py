@@ -25,8 +25,9 @@ from harness.core import file_system
 from harness.core.errors import UsageError
 from harness.core.records import CaseFile, FileResult, Verdict
 from harness.core.signals import ending_on_signals
+from harness.grading.attempts.attempt_plan import unit_case
 from harness.grading.attempts.grading_progress import UnitsProgress
-from harness.grading.attempts.orders import GradingContext, Orders, unit_case
+from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
 from harness.report.progress import bars

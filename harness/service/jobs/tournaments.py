@@ -152,7 +152,7 @@ def hold(context: AssignmentContext, job: Job) -> None:
     shared = grade.grading_context(context.options_of(grading), plan)
     units = [
         unit._replace(cases=())  # no case file is needed to play
-        for unit in grade.units(shared, plan, context.store)
+        for unit in attempt_plan.units(shared, plan, context.store)
     ]
     spawn = multiprocessing.get_context("spawn")
     told, tell = spawn.Pipe(duplex=False)
