@@ -1,4 +1,4 @@
-"""CSV files about a class, with whatever separator they have; one may name submissions."""
+"""CSV files that name submissions or the members of groups, with whatever separator they have."""
 
 import csv
 import datetime
@@ -142,3 +142,28 @@ def _time(row: CsvRow) -> datetime.datetime | None:
         return clock_changes.read_moment(text)
     except ValueError:
         row.refuse("time", "a date and time such as 2026-01-29 23:55")
+
+
+# --- Groups of students who are graded together, beside a download -------------------------------
+
+
+class GroupMember(NamedTuple):
+    """A member of a group."""
+
+    group: str
+    student: Student
+    row: CsvRow
+
+
+def read_groups(path: Path) -> list[GroupMember]:
+    """Return the members of all groups; UsageError: a row is wrong, or somebody is in two."""
+    members = []
+    groups: dict[str, str] = {}
+    for row in read(path, ["group", "student"]):
+        member = GroupMember(row.get("group"), row.student(), row)
+        if not member.group:
+            row.refuse("group", "the name of a group")
+        if groups.setdefault(member.student.key, member.group) != member.group:
+            row.refuse("group", f"{groups[member.student.key]!r}, as in a row before it")
+        members.append(member)
+    return members

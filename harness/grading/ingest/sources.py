@@ -53,7 +53,8 @@ def read(
     """
     pieces = read_pieces(source, on_remark=on_remark)
     if groups:
-        pieces = students.group_pieces(pieces, students.read_groups(groups))
+        members = csv_source.read_groups(groups)
+        pieces = students.group_pieces(pieces, members)
     found = students.entries(pieces)
     if not found:
         raise UsageError(f"there are no submissions in {source}")
@@ -69,8 +70,16 @@ def read_pieces(
     """
     if not source.exists():
         raise UsageError(f"there is no {source}")
-    if source.suffix.lower() == ".csv" and source.is_file():
-        return csv_source.pieces(source)
+    is_table = source.suffix.lower() == ".csv" and source.is_file()
+    if not is_table:
+        return _download_pieces(source, room, on_remark)
+    return csv_source.pieces(source)
+
+
+def _download_pieces(
+    source: Path, room: Path | None, on_remark: Callable[[str], None]
+) -> list[SourcePiece]:
+    """Return the pieces of a folder or a zip; parameters as for :func:`read_pieces`."""
     if source.is_dir():
         folder = source
     elif is_zip(source):

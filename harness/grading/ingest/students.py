@@ -8,12 +8,10 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import NamedTuple
 
 from harness.core.errors import UsageError
 from harness.core.text import one_line
-from harness.grading.ingest.csv_source import CsvRow, read
+from harness.grading.ingest.csv_source import GroupMember
 from harness.grading.records import SourcePiece, Student, StudentSubmissions
 
 _LONGEST_KEY = 80  # characters: as a file name there is room for more before and behind
@@ -39,29 +37,7 @@ def _is_letter(char: str) -> bool:
     return unicodedata.category(char)[0] in "LMN"
 
 
-# --- Groups of students who are graded together, from a CSV file beside a download ---------------
-
-
-class GroupMember(NamedTuple):
-    """A member of a group."""
-
-    group: str
-    student: Student
-    row: CsvRow
-
-
-def read_groups(path: Path) -> list[GroupMember]:
-    """Return the members of all groups; UsageError: a row is wrong, or somebody is in two."""
-    members = []
-    groups: dict[str, str] = {}
-    for row in read(path, ["group", "student"]):
-        member = GroupMember(row.get("group"), row.student(), row)
-        if not member.group:
-            row.refuse("group", "the name of a group")
-        if groups.setdefault(member.student.key, member.group) != member.group:
-            row.refuse("group", f"{groups[member.student.key]!r}, as in a row before it")
-        members.append(member)
-    return members
+# --- Groups of students who are graded together --------------------------------------------------
 
 
 def group_pieces(
