@@ -72,7 +72,7 @@ class Ledger:
                 self.chains = chains.Chains(self.db, own, self.name)
                 self.chains.touch()
         except BaseException:
-            self.close()
+            self.database.close()
             raise
         self.key = self._place.key(own.name)
 
