@@ -215,7 +215,7 @@ def _take(
     commands = {
         (case.kind, case.name, step.line): step.command.partition(" ")[0]
         for case in plan.cases
-        for step in case.read().steps
+        for step in case.parse().steps
         if step.is_test
     }
     names = arguments.commands

@@ -92,6 +92,19 @@ def dialect_of(case: CaseFile, dialect: Dialect) -> Dialect:
     return ANSWERS
 
 
+def refuse_answers(case: CaseFile) -> None:
+    """Refuse a file of answers with status lines: replies of GTP cannot be held against it.
+
+    Raises:
+        CaseError: it is one.
+    """
+    if case.format == ANSWERS_FILE:
+        line = case.steps[0].line if case.steps else None
+        what = "found answers that end with a status line, and the engine speaks GTP"
+        expected = "expected --protocol 'status last', or the file converted (gtp-harness convert)"
+        raise CaseError(f"{what}; {expected}", case.path, line)
+
+
 def read_lines(path: str, role: str = "") -> list[str]:
     """Return the lines of a file; raises as :func:`content` and :func:`split_lines`."""
     data = content(path, role)

@@ -53,19 +53,6 @@ def is_case_in_folder(path: str, *, has_answers: bool) -> bool:
         return True  # anyone who reads it tells what is wrong
 
 
-def refuse_answers(case: CaseFile) -> None:
-    """Refuse a file of answers with status lines: replies of GTP cannot be held against it.
-
-    Raises:
-        CaseError: it is one.
-    """
-    if case.format == ANSWERS_FILE:
-        line = case.steps[0].line if case.steps else None
-        what = "found answers that end with a status line, and the engine speaks GTP"
-        expected = "expected --protocol 'status last', or the file converted (gtp-harness convert)"
-        raise CaseError(f"{what}; {expected}", case.path, line)
-
-
 def expand(
     tests: Sequence[str], refuse: Refuse | None = None, *, has_answers: bool = False
 ) -> list[str]:
@@ -98,13 +85,7 @@ def expand(
 def _expand(test: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterable[str]:
     if not test.startswith("@"):  # a name is kept as it was typed
         return _folder(test, refuse, is_case) if os.path.isdir(test) else (test,)
-    name = test[1:]
-    if not _is_suite(name):
-        from harness.reading import shipped
-
-        if found := shipped.find_paths(name):
-            return found
-    return _suite(name, outer, refuse, is_case)
+    return _suite(test[1:], outer, refuse, is_case)
 
 
 def _is_suite(name: str) -> bool:
@@ -112,6 +93,13 @@ def _is_suite(name: str) -> bool:
 
 
 def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -> Iterator[str]:
+    """Yield the case files that a suite names, or those that ship under this name."""
+    if not _is_suite(path):
+        from harness.reading import shipped
+
+        if found := shipped.find_paths(path):
+            yield from found
+            return
     try:
         names = [line.strip(BLANKS) for line in casefile.read_lines(path, "suite")]
     except CaseError as error:
@@ -300,7 +288,7 @@ def gather(  # noqa: PLR0913 - what a command line says
         try:
             case = casefile.parse(casefile.content(path), path, dialect)
             if not has_answers:
-                refuse_answers(case)
+                casefile.refuse_answers(case)
             if needs_tests and not is_named_as_case(path) and not has_tests(case):
                 raise CaseError(f"found no test, {_expected([case])}", path)
         except CaseError as error:

@@ -22,8 +22,9 @@ from harness.grading.ledger.places import Store
 from harness.grading.ledger.records import CaseRow, PlannedAttempt, Run
 from harness.grading.records import IMAGE, PRIVATE, PUBLIC, StudentSubmissions, Submission
 from harness.reading import casefile, suite
-from harness.work import canonical_json, records, unit_worker
+from harness.work import canonical_json, unit_worker
 from harness.work.canonical_json import Level, Sha256
+from harness.work.records import VERSION, Environment, UnitCase, UnitSubmission, WorkUnit
 from oracle import __version__
 
 TYPE_CHECKING = False
@@ -81,7 +82,7 @@ class PlannedCase(NamedTuple):
         """Return the digest of its content."""
         return _digest(self.content)
 
-    def read(self, path: str | None = None) -> CaseFile:
+    def parse(self, path: str | None = None) -> CaseFile:
         """Return it as steps; by default it is called by its name.
 
         Raises:
@@ -270,9 +271,9 @@ def read_cases(assignment: Assignment, named: Sequence[str] | None = None) -> li
             case = PlannedCase(kind, name, path.read_bytes(), str(path.absolute()))
         except OSError as error:
             raise UsageError(f"cannot read {path}: {error.strerror}") from None
-        read = case.read(str(path))  # a mistake in it is told before anything is run
+        parsed = case.parse(str(path))  # a mistake in it is told before anything is run
         if is_gtp:
-            suite.refuse_answers(read)
+            casefile.refuse_answers(parsed)
         found.append(case)
     names = Counter(case.name for case in found if case.kind == PRIVATE)
     if doubled := sorted(name for name, count in names.items() if count > 1):
@@ -294,7 +295,7 @@ def images(assignment: Assignment, cases: Iterable[PlannedCase], seed: str) -> l
     found = []
     for one in (one for one in cases if one.kind == PUBLIC):
         folder = str(Path(one.path).parent)
-        image = image_of(one.read(), assignment.specification, seed, folder)
+        image = image_of(one.parse(), assignment.specification, seed, folder)
         if image is not None:
             text = "".join(f"{line}\n" for line in image.lines)
             found.append(PlannedCase(IMAGE, one.name, encode(text), one.path))
@@ -330,7 +331,7 @@ def attempts(
     beside = {
         case: [
             (word, _digest(path.read_bytes()))
-            for word, path in companions(case.read().steps, Path(case.path).parent)
+            for word, path in companions(case.parse().steps, Path(case.path).parent)
         ]
         for case in cases
     }
@@ -361,7 +362,7 @@ def _digest(content: bytes | str) -> str:
 # --- The plan as units of work (:mod:`harness.work`) ---------------------------------------------
 
 
-def units(context: "GradingContext", plan: GradingPlan, store: Store) -> list[records.WorkUnit]:
+def units(context: "GradingContext", plan: GradingPlan, store: Store) -> list[WorkUnit]:
     """Return what is to be run, a unit for each submission."""
     planned = plan.by_key()
     assignment, course = context.assignment, context.overlay
@@ -372,15 +373,15 @@ def units(context: "GradingContext", plan: GradingPlan, store: Store) -> list[re
     paths += [place / packages] if isinstance(packages, str) else []
     names = [path.relative_to(place).as_posix() for path in paths]
     make_unit = partial(
-        records.WorkUnit,
-        records.VERSION,
+        WorkUnit,
+        VERSION,
         assignment=unit_worker.folder_of(place, names),
         course=(
             unit_worker.folder_of(course.absolute(), workspace.of_course(course))
             if course
             else None
         ),
-        environment=records.Environment(Level(context.sandbox), hidden=context.hidden),
+        environment=Environment(Level(context.sandbox), hidden=context.hidden),
         limits=assignment.limits,
         box=assignment.box,
         alone=False,
@@ -388,13 +389,13 @@ def units(context: "GradingContext", plan: GradingPlan, store: Store) -> list[re
     )
     cases = {
         (case.kind, case.name): unit_case(
-            "", case.read(case.path), case.content, is_image=case.kind == IMAGE
+            "", case.parse(case.path), case.content, is_image=case.kind == IMAGE
         )
         for case in plan.cases
     }
     return [
         make_unit(
-            submission=records.UnitSubmission(
+            submission=UnitSubmission(
                 one.key,
                 Sha256(one.sha256),
                 one.root,
@@ -412,9 +413,7 @@ def units(context: "GradingContext", plan: GradingPlan, store: Store) -> list[re
     ]
 
 
-def unit_case(
-    basis: str, case: CaseFile, content: bytes, *, is_image: bool = False
-) -> records.UnitCase:
+def unit_case(basis: str, case: CaseFile, content: bytes, *, is_image: bool = False) -> UnitCase:
     """Return a case file of a unit; ``case``: by its real path.
 
     Beside it are the files that its commands name, such as records and boards.
@@ -426,4 +425,4 @@ def unit_case(
         if not word.startswith(("/", ".")) and ".." not in Path(word).parts
     )
     sha256 = Sha256(hashlib.sha256(content).hexdigest())
-    return records.UnitCase(basis, path.name, sha256, beside, str(path.parent), is_image)
+    return UnitCase(basis, path.name, sha256, beside, str(path.parent), is_image)

@@ -63,7 +63,7 @@ class ProgramTrial:
             if isinstance(event, records.AttemptFinished) and event.result != records.NOTHING:
                 case = self._cases[self._called[event.basis]]
                 result = canonical_json.loads(FileResult, event.result)
-                whole = records.add_measurements(result, case.read(case.path), nothing)
+                whole = records.add_measurements(result, case.parse(case.path), nothing)
                 heard[index][event.basis] = case.kind, case.name, whole
 
         contents = {one.sha256: one.content for one in self._cases.values()}

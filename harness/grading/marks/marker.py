@@ -229,7 +229,9 @@ class Marker:
         self._ledger = ledger
         self._cases = cases
         self._started = start_time
-        own = ((case.kind, case.name, case.read()) for case in cases if case.kind != records.IMAGE)
+        own = (
+            (case.kind, case.name, case.parse()) for case in cases if case.kind != records.IMAGE
+        )
         self._tested = marking.find_tested(assignment, own)
         paths = {(case.kind, case.name): case.path for case in cases}
         self._reader = AttemptReader(ledger, assignment, paths, distrusted)

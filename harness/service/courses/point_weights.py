@@ -95,7 +95,7 @@ def _tests(part: MarkPart, files: Iterable[attempt_plan.PlannedCase]) -> Iterato
     for case in files:
         if case.kind == part.judged_by:
             digests.setdefault(PurePosixPath(case.name).name, []).append(case.sha256)
-            for step in marking.list_tests(part, case.read()):
+            for step in marking.list_tests(part, case.parse()):
                 groups.setdefault(marking.names(case.name, step), []).append(step)
     for (name, file), steps in groups.items():
         commands = tuple(step.command for step in steps)
