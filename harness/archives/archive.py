@@ -9,7 +9,7 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
@@ -141,35 +141,6 @@ def _members(
             raise ArchiveError("a file without a name", member.name)
         for _ in member.content:  # looked at, at least, if nobody has read it
             pass
-
-
-class Placing(NamedTuple):
-    """The place of a submission's one folder in an archive, with a note about it."""
-
-    root: str  # what the names of its files begin with: "", or ends in a slash
-    remark: str  # a sentence when it is not where it should be
-
-
-def place(names: Collection[str], folder: str) -> Placing:
-    """Return where the folder that should be called ``folder`` is among files' names.
-
-    One folder around it is allowed, another name of it too, and even none; each is said.
-    """
-    root = f"{folder}/"
-    if own := [name for name in names if name.startswith(root)]:
-        # The folder is the one of the same name in it, if that has all its files.
-        while all(name.startswith(f"{root}{folder}/") for name in own):
-            root += f"{folder}/"
-        remark = f"The folder {folder} is wrapped in another of the same name: one is expected."
-        return Placing(root, remark if root != f"{folder}/" else "")
-    tops = {name.partition("/")[0] for name in names}
-    top = tops.pop() if len(tops) == 1 else ""
-    if not top or not all("/" in name for name in names):
-        return Placing("", f"The files are not in a folder {folder}, as they should be.")
-    if any(name.startswith(f"{top}/{folder}/") for name in names):
-        remark = f"The folder {folder} is wrapped in another, {top!r}: one is allowed."
-        return Placing(f"{top}/{folder}/", remark)
-    return Placing(f"{top}/", f"The folder is called {top!r}, it should be called {folder}.")
 
 
 class TooManyFilesError(UsageError):

@@ -1,7 +1,7 @@
 """A submitted archive, looked into: its files, compared with what its assignment asks for."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -241,6 +241,37 @@ def _some(names: tuple[str, ...], most: int = 6) -> str:
 # Before the deadline (``check``) and after it (``grade``) the same is found and said.
 
 
+class FolderLocation(NamedTuple):
+    """The place of a submission's one folder in an archive, with a note about it."""
+
+    root: str  # what the names of its files begin with: "", or ends in a slash
+    remark: str  # a sentence when it is not where it should be
+
+
+def locate_folder(names: Collection[str], folder: str) -> FolderLocation:
+    """Return where the folder that should be called ``folder`` is among files' names.
+
+    One folder around it is allowed, another name of it too, and even none; each is said.
+    """
+    root = f"{folder}/"
+    if own := [name for name in names if name.startswith(root)]:
+        # The folder is the one of the same name in it, if that has all its files.
+        while all(name.startswith(f"{root}{folder}/") for name in own):
+            root += f"{folder}/"
+        remark = f"The folder {folder} is wrapped in another of the same name: one is expected."
+        return FolderLocation(root, remark if root != f"{folder}/" else "")
+    tops = {name.partition("/")[0] for name in names}
+    top = tops.pop() if len(tops) == 1 else ""
+    if not top or not all("/" in name for name in names):
+        return FolderLocation("", f"The files are not in a folder {folder}, as they should be.")
+    if any(name.startswith(f"{top}/{folder}/") for name in names):
+        remark = f"The folder {folder} is wrapped in another, {top!r}: one is allowed."
+        return FolderLocation(f"{top}/{folder}/", remark)
+    return FolderLocation(
+        f"{top}/", f"The folder is called {top!r}, it should be called {folder}."
+    )
+
+
 class InspectedArchive(NamedTuple):
     """Its contents."""
 
@@ -272,10 +303,10 @@ def inspect_archive(path: str, assignment: Assignment, name: str = "") -> Inspec
     # Junk does not decide where the folder is.
     junk = set(sort_files(names, "", assignment.files).left_out)
     seen = [one for one in names if one not in junk]
-    placing = archive.place(seen or names, assignment.archive.folder)
-    found = sort_files(names, placing.root, assignment.files)
-    remarks = (*contents.remarks, *filter(None, [placing.remark]))
-    return InspectedArchive(contents, placing.root, found, remarks)
+    folder = locate_folder(seen or names, assignment.archive.folder)
+    found = sort_files(names, folder.root, assignment.files)
+    remarks = (*contents.remarks, *filter(None, [folder.remark]))
+    return InspectedArchive(contents, folder.root, found, remarks)
 
 
 def describe_changes(path: str, files: SortedFiles, name: str, overlay: Path) -> list[str]:

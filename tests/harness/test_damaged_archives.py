@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from harness.archives import archive, reading
+from harness.archives import reading
 from harness.archives import reading as zip_archive
 from harness.archives.archive_streams import IntakeLimits, Meter, Stream, check_name
 from harness.core.errors import (
@@ -15,21 +15,6 @@ from harness.core.errors import (
 )
 from tests.harness.archives import make_zip
 from tests.harness.hostile_archives import header, member
-
-
-@pytest.mark.parametrize(
-    ("names", "root", "remark"),
-    [
-        (["go/a", "go/b"], "go/", ""),
-        (["go/go/a", "go/b"], "go/", ""),
-        (["go/go/a", "go/go/b"], "go/go/", "The folder go is wrapped in another of the same name:"
-         " one is expected."),
-        (["go/go/go/a"], "go/go/go/", "The folder go is wrapped in another of the same name:"
-         " one is expected."),
-    ],
-)  # fmt: skip
-def test_a_folder_within_one_of_its_name(names, root, remark):
-    assert archive.place(names, "go") == (root, remark)
 
 
 def read_tar(*parts: bytes) -> list[tuple[str, int]]:

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from harness.archives import archive, archive_streams
-from harness.archives.archive import files_in, pack, place
+from harness.archives.archive import files_in, pack
 from harness.archives.archive_streams import MIB, IntakeLimits, check_name, mend_name
+from harness.assignments.contents import locate_folder
 from harness.core.errors import ArchiveError, UsageError
 from tests.harness import archives
 from tests.harness.hostile_archives import (
@@ -332,7 +333,7 @@ def test_what_a_file_seems_to_be_that_is_not_an_archive(head, words):
     ],
 )
 def test_where_the_folder_is(files, root, said):
-    found = place(files, "a")
+    found = locate_folder(files, "a")
     assert found.root == root
     assert said in found.remark
     assert bool(said) == bool(found.remark)

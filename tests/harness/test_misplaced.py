@@ -18,10 +18,9 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.archives.archive import place
 from harness.assignments import assignment, contents, workspace
 from harness.assignments.build_steps import build
-from harness.assignments.contents import faults, sort_files
+from harness.assignments.contents import faults, locate_folder, sort_files
 from harness.reading import shipped
 from tests.harness import archives
 from tests.harness.hostile_archives import python_tar
@@ -255,6 +254,21 @@ def test_what_is_there_is_not_named_in_place_of_another():
 
 
 def test_a_folder_in_itself_beside_other_files_is_not_entered():
-    assert place(["a/a/x.py", "a/y.py"], "a").root == "a/"
-    assert place(["a/a/x.py", "a/a/y.py"], "a").root == "a/a/"
-    assert place(["a/a/a/x.py"], "a").root == "a/a/a/"
+    assert locate_folder(["a/a/x.py", "a/y.py"], "a").root == "a/"
+    assert locate_folder(["a/a/x.py", "a/a/y.py"], "a").root == "a/a/"
+    assert locate_folder(["a/a/a/x.py"], "a").root == "a/a/a/"
+
+
+@pytest.mark.parametrize(
+    ("names", "root", "remark"),
+    [
+        (["go/a", "go/b"], "go/", ""),
+        (["go/go/a", "go/b"], "go/", ""),
+        (["go/go/a", "go/go/b"], "go/go/", "The folder go is wrapped in another of the same name:"
+         " one is expected."),
+        (["go/go/go/a"], "go/go/go/", "The folder go is wrapped in another of the same name:"
+         " one is expected."),
+    ],
+)  # fmt: skip
+def test_a_folder_within_one_of_its_name(names, root, remark):
+    assert locate_folder(names, "go") == (root, remark)

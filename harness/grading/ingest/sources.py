@@ -407,6 +407,6 @@ def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, st
     except archive.TooManyFilesError as error:
         raise ArchiveError(f"it has far too many files ({error})") from None
     form = assignment.archive.folder
-    within = "" if archive.place(names, form).root else f"{form}/"
+    within = "" if contents.locate_folder(names, form).root else f"{form}/"
     sha256 = store.keep_folder(folder, {name: within + name for name in names})
     return sha256, f"left out, links and the like: {', '.join(odd)}" if odd else ""
