@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from harness.core.records import Reply
 from harness.vocabulary import GO, BoardKind
 from harness.vocabulary.answers import Forms, Read, Wordings
-from harness.vocabulary.transformations import Beginning, OracleBeginning
+from harness.vocabulary.transformations import Beginning
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.command_properties import STANDARD, CommandProperties, PropertyTable
 from oracle.gtp.protocol import Engine
@@ -148,12 +148,6 @@ class Specification:
         ``folder``: in which the files lie that commands name; "": the working directory.
         """
         return self.truth.engine().in_folder(folder)
-
-    def beginning(self, engine: Engine) -> Beginning:
-        """Return where a scene begins; ``engine``: the right one, which stands there."""
-        if self.begun:
-            return self.begun(engine)
-        return OracleBeginning(engine.session.game.position, self.board)
 
     @property
     def mistakes(self) -> tuple[Mistake, ...]:

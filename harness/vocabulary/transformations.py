@@ -5,7 +5,6 @@ fault on one side of the board, or with one color, fails the images of one kind 
 """
 
 from collections.abc import Sequence
-from itertools import groupby
 from random import Random
 from typing import NamedTuple, Protocol
 
@@ -100,34 +99,6 @@ def draw(kind: str, shape: Grid, random: Random, usual: int = 0) -> Transformati
         fits = [growth for growth in _GROWTH if shape.rows + growth <= _LARGEST]
         return Transformation(kind, growth=random.choice(fits)) if fits else None
     return Transformation(kind)
-
-
-def reorder(commands: list[str], random: Random) -> list[str]:
-    """Return commands that set stones, in another order in which colors follow each other alike.
-
-    A row of ``play`` keeps its colors and exchanges the points of each; a ``gogui-setup`` puts
-    its stones in any order.
-    """
-    done: list[str] = []
-    for _, row in groupby(commands, key=lambda command: command.partition(" ")[0]):
-        same = list(row)
-        run = [command.split() for command in same]
-        name = run[0][0]
-        if name == "play":
-            points: dict[int | None, list[str]] = {}
-            for words in run:
-                points.setdefault(color_of(words[1]), []).append(" ".join(words[2:]))
-            for own in points.values():
-                random.shuffle(own)
-            done += [f"play {words[1]} {points[color_of(words[1])].pop()}" for words in run]
-        elif name == "gogui-setup":
-            for words in run:
-                pairs = list(zip(words[1::2], words[2::2], strict=False))
-                random.shuffle(pairs)
-                done.append(" ".join([name, *(word for pair in pairs for word in pair)]))
-        else:
-            done += same
-    return done
 
 
 # --- The beginning of a case file's scene, and other ways to ask its commands. Pure --------------

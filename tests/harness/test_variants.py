@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.assignments.assignment import find
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.variants import image_of, origin
+from harness.grading.attempts.variants import image_of, origin, reorder
 from harness.grading.records import IMAGE, PUBLIC
 from harness.judging.in_process import folder_of, is_exact, is_underspecified
 from harness.reading import casefile
@@ -24,7 +24,6 @@ from harness.vocabulary.transformations import (
     SYMMETRY,
     Transformation,
     draw,
-    reorder,
 )
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS

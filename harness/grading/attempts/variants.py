@@ -14,6 +14,7 @@ of: see :func:`origin`. The same seed gives the same file.
 """
 
 from collections.abc import Iterator
+from itertools import groupby
 from random import Random
 from typing import NamedTuple
 
@@ -26,12 +27,12 @@ from harness.vocabulary.transformations import (
     ORDER,
     UNCHANGED,
     Beginning,
+    OracleBeginning,
     Transformation,
-    reorder,
 )
 from oracle.command_properties import CommandProperties
 from oracle.gtp.protocol import Engine
-from oracle.position import Position
+from oracle.position import Position, color_of
 
 _TRIES = 4  # draws of a change for a scene; the one with most tests is taken
 
@@ -101,7 +102,7 @@ def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterat
     engine, settings = specification.reference_engine(folder), _settings(case, specification)
 
     def begin() -> _VariantScene:
-        return _VariantScene(specification.beginning(engine), list(settings.values()), [])
+        return _VariantScene(_beginning(engine, specification), list(settings.values()), [])
 
     scene = begin()
     for step in case.steps:
@@ -114,6 +115,13 @@ def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterat
         if asked.properties.is_setting:
             settings |= dict.fromkeys(asked.properties.lasting, step.command)
     yield scene
+
+
+def _beginning(engine: Engine, specification: Specification) -> Beginning:
+    """Return where a scene begins; ``engine``: the right one, which stands there."""
+    if specification.begun:
+        return specification.begun(engine)
+    return OracleBeginning(engine.session.game.position, specification.board)
 
 
 def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
@@ -226,3 +234,31 @@ def _translate(
         return 0, []
     first = scene.commands[0].step.line
     return image.tests, [f"# From line {first}: {change}.", *opening, *image.lines]
+
+
+def reorder(commands: list[str], random: Random) -> list[str]:
+    """Return commands that set stones, in another order in which colors follow each other alike.
+
+    A row of ``play`` keeps its colors and exchanges the points of each; a ``gogui-setup`` puts
+    its stones in any order.
+    """
+    done: list[str] = []
+    for _, row in groupby(commands, key=lambda command: command.partition(" ")[0]):
+        same = list(row)
+        run = [command.split() for command in same]
+        name = run[0][0]
+        if name == "play":
+            points: dict[int | None, list[str]] = {}
+            for words in run:
+                points.setdefault(color_of(words[1]), []).append(" ".join(words[2:]))
+            for own in points.values():
+                random.shuffle(own)
+            done += [f"play {words[1]} {points[color_of(words[1])].pop()}" for words in run]
+        elif name == "gogui-setup":
+            for words in run:
+                pairs = list(zip(words[1::2], words[2::2], strict=False))
+                random.shuffle(pairs)
+                done.append(" ".join([name, *(word for pair in pairs for word in pair)]))
+        else:
+            done += same
+    return done
