@@ -18,7 +18,7 @@ from harness.grading.ledger.places import Store
 from harness.grading.ledger.records import MarkRow
 from harness.grading.marks.marker import Marker
 from harness.grading.marks.regrading import MarkChange
-from harness.work import canonical_json
+from harness.work.canonical_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ class GradingOutcome(NamedTuple):
     changes: tuple[MarkChange, ...]  # of marks in force, made if they were accepted
     accepted: bool
     absent: tuple[str, ...]  # submissions with a mark that were not submitted this time
-
-
-# --- doing it ----------------------------------------------------------------------------------
 
 
 def withdraw_distrusted(options: GradeOptions, ledger: "Ledger", plan: GradingPlan) -> list[str]:
@@ -135,9 +132,6 @@ def grade(wanted: GradeOptions) -> records.ClassResult:
         return update_marks(wanted, ledger, plan).result
 
 
-# --- marks -------------------------------------------------------------------------------------
-
-
 def update_marks(
     options: GradeOptions, ledger: "Ledger", plan: GradingPlan, *, is_preview: bool = False
 ) -> GradingOutcome:
@@ -153,20 +147,14 @@ def update_marks(
     is_accepted = options.accept and not is_preview
     ledger.check()
     planned, bases = plan.by_key(), plan.bases()
-    distrusted = orders.SetAside(options.set_aside).find_distrusted(
-        ledger, (one.basis for one in plan.attempts)
-    )
-    marker = Marker(options.assignment, ledger, plan.cases, plan.started, distrusted)
+    every = [one.basis for one in plan.attempts]
+    distrusted = orders.SetAside(options.set_aside).find_distrusted(ledger, every)
+    marker = Marker(options.assignment, ledger, plan, distrusted)
     new = {
         one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in plan.submissions
     }
     rows = {
-        key: MarkRow(
-            key,
-            canonical_json.dumps(one.marks),
-            canonical_json.dumps(one.submission),
-            bases[key],
-        )
+        key: MarkRow(key, dumps(one.marks), dumps(one.submission), bases[key])
         for key, one in new.items()
     }
     marks = ledger.in_force()

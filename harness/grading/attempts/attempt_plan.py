@@ -112,10 +112,7 @@ class GradingPlan(NamedTuple):
         return found
 
     def bases(self) -> dict[str, tuple[str, ...]]:
-        """Return by submission the fingerprints of the attempts that count for its mark.
-
-        Variants do not count.
-        """
+        """Return by submission the fingerprints of what counts for its mark: no variants."""
         found: dict[str, list[str]] = {one.key: [] for one in self.submissions}
         for one in self.attempts:
             if one.kind != IMAGE:
@@ -282,11 +279,9 @@ def read_cases(assignment: Assignment, named: Sequence[str] | None = None) -> li
 
 
 def images(assignment: Assignment, cases: Iterable[PlannedCase], seed: str) -> list[PlannedCase]:
-    """Return the images of the public ones of case files.
+    """Return the images of the public ones of case files; they lie where the originals do.
 
     See :mod:`harness.grading.attempts.variants`.
-
-    They lie where the originals do.
     """
     from harness.grading.attempts.variants import image_of
 
@@ -367,6 +362,7 @@ def units(context: "GradingContext", plan: GradingPlan, store: Store) -> list[Wo
     planned = plan.by_key()
     assignment, course = context.assignment, context.overlay
     place, packages = assignment.place, assignment.engine.packages
+    own = unit_worker.folder_of(course.absolute(), workspace.of_course(course)) if course else None
     # What of the assignment's folder decides how its submissions are run.
     paths = [place / FILE, *assignment.public_cases()]
     paths += [Path(assignment.translate)] if assignment.translate else []
@@ -376,11 +372,7 @@ def units(context: "GradingContext", plan: GradingPlan, store: Store) -> list[Wo
         WorkUnit,
         VERSION,
         assignment=unit_worker.folder_of(place, names),
-        course=(
-            unit_worker.folder_of(course.absolute(), workspace.of_course(course))
-            if course
-            else None
-        ),
+        course=own,
         environment=Environment(Level(context.sandbox), hidden=context.hidden),
         limits=assignment.limits,
         box=assignment.box,

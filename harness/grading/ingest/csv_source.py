@@ -24,9 +24,6 @@ def find_separator(text: str) -> str:
     return max(_SEPARATORS, key=first_line.count)
 
 
-# --- CSV files: one that names submissions, and one that names the members of groups -------------
-
-
 COLUMNS = ("student", "file", "name", "group", "time", "late")
 _YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")
 _MOST = 16 << 20  # bytes

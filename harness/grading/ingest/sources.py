@@ -30,6 +30,7 @@ from harness.grading.records import SourcePiece, Student, StudentSubmissions, Su
 
 _ROOM = "gtp-harness-download-"
 _TOLD = 20  # names in one sentence
+_SHOWN = 200  # characters of a name
 # A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
 # are the students'.
 _DOWNLOAD = IntakeLimits(
@@ -363,7 +364,7 @@ def receive(
             log = read_log(inside, assignment, path)
         except ArchiveError as error:
             what = "folder" if file.path.is_dir() else "file"
-            refusals.append(f"The {what} {_format_name(file)} is refused: {error}.")
+            refusals.append(f"The {what} {one_line(file.name, _SHOWN)} is refused: {error}.")
             continue
         except ReadingFailedError as error:  # an earlier one must not count in its place
             return submission._replace(unread=str(error))
@@ -382,17 +383,13 @@ def receive(
     return submission._replace(refused=refusals[0], remarks=tuple(refusals[1:]))
 
 
-def _format_name(file: SubmittedFile) -> str:
-    return one_line(file.name, 200)
-
-
 def _earlier(files: Sequence[SubmittedFile], store: Store) -> list[str]:
     """Return a sentence about the files that were submitted before, which are kept too."""
     archives = [file for file in files if not file.path.is_dir()]
     for one in archives:
         with suppress(ArchiveError):  # too large to be kept, and not used
             store.keep(one.path)
-    names = ", ".join(dict.fromkeys(map(_format_name, archives)))
+    names = ", ".join(dict.fromkeys(one_line(one.name, _SHOWN) for one in archives))
     return [f"Submitted earlier, and not used: {names}."] if names else []
 
 

@@ -1,8 +1,4 @@
-"""The students and groups of a source: their keys, who is in which group, what each submitted.
-
-Keys are safe as names of files. Each group and each student without one gets an entry, made of
-the pieces of a source.
-"""
+"""The students and groups of a source: their keys, who is in which group, what each submitted."""
 
 import hashlib
 import re

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment
 from harness.core.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.grading import records
-from harness.grading.attempts.attempt_plan import PlannedCase
+from harness.grading.attempts.attempt_plan import GradingPlan
 from harness.grading.attempts.variants import origin
 from harness.grading.ledger.records import MarkRow, PlannedAttempt
 from harness.grading.marks import findings, marking, regrading
@@ -217,23 +217,17 @@ class Marker:
         self,
         assignment: Assignment,
         ledger: "Ledger",
-        cases: Sequence[PlannedCase],
-        start_time: str,
+        plan: GradingPlan,
         distrusted: Mapping[str, str] | None = None,
     ) -> None:
-        """``cases``: those that are graded with; ``start_time``: when, as the ledger has it.
-
-        ``distrusted``: as for :class:`AttemptReader`.
-        """
+        """``distrusted``: as for :class:`AttemptReader`."""
         self._assignment = assignment
         self._ledger = ledger
-        self._cases = cases
-        self._started = start_time
-        own = (
-            (case.kind, case.name, case.parse()) for case in cases if case.kind != records.IMAGE
-        )
-        self._tested = marking.find_tested(assignment, own)
-        paths = {(case.kind, case.name): case.path for case in cases}
+        self._plan = plan
+        own = [case for case in plan.cases if case.kind != records.IMAGE]
+        files = ((case.kind, case.name, case.parse()) for case in own)
+        self._tested = marking.find_tested(assignment, files)
+        paths = {(case.kind, case.name): case.path for case in plan.cases}
         self._reader = AttemptReader(ledger, assignment, paths, distrusted)
         self._diagnoser = _Diagnoser(assignment.place)
 
@@ -256,9 +250,9 @@ class Marker:
         left = tuple(one for one in before if homes.get(one.key, own) == own)
         if before and not left:
             return None
+        submission = submission._replace(students=left)
         marks, found = canonical_json.loads(Marks, row.marks), self._diagnoser.of(attempts)
-        graded = submission._replace(students=left)
-        return Graded(graded, attempts, marks, suspicion(attempts), found)
+        return Graded(submission, attempts, marks, suspicion(attempts), found)
 
     def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[MarkChange, ...]:
         """Return the marks that would change."""
@@ -271,9 +265,9 @@ class Marker:
             tuple(sorted(graded, key=lambda one: one.submission.key)),
             findings.items(graded),
             "; ".join(sorted(self._reader.sandboxes)),
-            self._started,
+            self._plan.started,
             __version__,
-            tuple((case.kind, case.name, case.sha256) for case in self._cases),
+            tuple((case.kind, case.name, case.sha256) for case in self._plan.cases),
             "; ".join(sorted(self._reader.pythons)),
         )
 

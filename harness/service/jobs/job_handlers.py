@@ -174,7 +174,7 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     A person is to see where the harness failed: a page without these tests would look well.
     """
     assignment = context.options.assignment
-    marker = Marker(assignment, context.ledger, plan.cases, plan.started)
+    marker = Marker(assignment, context.ledger, plan)
     graded = marker.mark_submission(plan.submissions[0], plan.attempts)
     if faults := [f"{one.case}: {one.fault}" for one in graded.attempts if one.fault]:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
@@ -381,7 +381,7 @@ def run_engine(context: AssignmentContext, job: records.Job) -> None:
     file = SubmittedFile(context.store.path(run.sha256), run.name, time)
     plan = context.plan_public_tests(StudentSubmissions(run.id, (), (file,)))
     _run(context, context.options, plan, ProgressRecorder(context, job))
-    marker = Marker(context.options.assignment, context.ledger, plan.cases, plan.started)
+    marker = Marker(context.options.assignment, context.ledger, plan)
     graded = marker.mark_submission(plan.submissions[0], plan.attempts)
     if (run := _find_run(context, job)) is None:
         return
