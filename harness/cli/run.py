@@ -88,7 +88,13 @@ class _CommandRun:
         self.dialect = find_dialect(arguments.dialect)
         self.options = read_options(arguments)
         chosen = arguments.only, arguments.ids, arguments.lines
-        self.found = gather(tests, self.dialect, *chosen, protocol=arguments.protocol)
+        self.found = gather(
+            tests,
+            self.dialect,
+            *chosen,
+            protocol=arguments.protocol,
+            gtpfile=arguments.gtpfile,
+        )
         if self.found.errors:
             from harness.cli import hints
 

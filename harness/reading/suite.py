@@ -252,6 +252,7 @@ class Gathered(NamedTuple):
     refusals: tuple[HarnessError, ...] = ()  # a CaseError if one file is what is wrong
     named: int = 0  # how many files there are, bad ones among them
     dialect: Dialect = GOGUI  # in which they were read
+    gtp_commands: tuple[str, ...] = ()  # of --gtpfile: sent before each file
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -267,17 +268,19 @@ def gather(  # noqa: PLR0913 - what a command line says
     lines: str | None = None,
     *,
     protocol: str = GTP,
+    gtpfile: str | None = None,
 ) -> Gathered:
-    """Read the case files that ``tests`` name, as on a command line.
+    """Read the case files that ``tests`` name, and a ``gtpfile``, as on a command line.
 
     ``protocol``: that of the engine, or of the assignment; it tells what case files there may be.
     A folder or file that cannot be read becomes an error, and the others are read. So does a
     file without a test whose name is not that of a case file, and the lack of any test at all.
 
     Raises:
-        CaseError: a suite contains itself.
+        CaseError: a suite contains itself; or the ``gtpfile`` cannot be read.
         UsageError: ``only``, ``ids`` or ``lines`` cannot be read.
     """
+    gtp_commands = casefile.read_commands(gtpfile) if gtpfile else ()
     needs_tests = dialect.needs_tests
     selection = Selection(only, ids, lines)
     errors: list[HarnessError] = []
@@ -308,7 +311,7 @@ def gather(  # noqa: PLR0913 - what a command line says
             what = f"found no test, {_expected(read)}"
             is_one = len(read) == 1
             errors.append(CaseError(what, place) if is_one else UsageError(f"{place}: {what}"))
-    return Gathered(tuple(cases), tuple(errors), len(paths), dialect)
+    return Gathered(tuple(cases), tuple(errors), len(paths), dialect, gtp_commands)
 
 
 def has_tests(case: CaseFile) -> bool:

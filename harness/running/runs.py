@@ -93,8 +93,9 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
     Raises:
         UsageError: ``program`` is empty or cannot be split; an option makes no sense.
         Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
-        CaseError: a suite is a circle. (A case file that cannot be read ends up in
-            ``RunResult.errors``, and the others are run; so does a lack of tests.)
+        CaseError: a suite is a circle, or the ``--gtpfile`` cannot be read. (A case file that
+            cannot be read ends up in ``RunResult.errors``, and the others are run; so does a lack
+            of tests.)
     """
     is_collecting = gc.isenabled()
     gc.disable()  # a heap of records grows, which has no cycles: a fifth of the time
@@ -107,6 +108,7 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
             options.ids,
             options.lines,
             protocol=options.protocol,
+            gtpfile=options.gtpfile,
         )
         return run_gathered(
             program, found, options, on_progress, on_file, command_properties=natures
@@ -130,7 +132,9 @@ def run_cases(
         Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: the ``--gtpfile`` cannot be read.
     """
-    suite = Gathered(tuple(cases), dialect=find_dialect(options.dialect))
+    gtp_commands = casefile.read_commands(options.gtpfile) if options.gtpfile else ()
+    dialect = find_dialect(options.dialect)
+    suite = Gathered(tuple(cases), dialect=dialect, gtp_commands=gtp_commands)
     return run_gathered(program, suite, options, on_progress, on_file)
 
 
@@ -145,7 +149,7 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
     command_properties: PropertyTable = EVERYONES,
     is_proven: bool = False,
 ) -> RunResult:
-    """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`.
+    """Run what was gathered; its errors are in the result. Else as :func:`run_cases`.
 
     ``on_test``: called with each outcome, where one file at a time is run, and only once.
     ``is_proven``: this process has just proven the level of sandbox that ``options`` name.
@@ -155,7 +159,7 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
         tuple(launch.as_typed(launch.split_program(program))),
         options,
         suite.dialect,
-        gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
+        gtp_commands=suite.gtp_commands,
         trace=_to_stderr if options.verbose else None,
         command_properties=command_properties,
     )

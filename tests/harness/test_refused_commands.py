@@ -35,6 +35,7 @@ GO, OWN = "--assignment go-scoring", "--assignment counting"
 REFUSED = f"""
 run gtp-oracle good.gtp --output out/deep --translate no
 run gtp-oracle good.gtp --output out --baseline no --history history
+run gtp-oracle good.gtp --gtpfile no --output out --history history
 run gtp-oracle good.gtp --save-failures failures --history text
 history text --output out/deep --json found.json
 check empty --assignment no --output out
