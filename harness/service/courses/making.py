@@ -204,7 +204,9 @@ def make_once(
 
 
 def hold(db: Connection, assignment: CourseAssignment) -> CourseAssignment:
-    """Return an assignment as it is until the end of a transaction: a request may be older.
+    """Return an assignment as it is now, which stays until the end of a transaction.
+
+    What a request looked up may be older.
 
     Raises:
         UsageError: it was removed.

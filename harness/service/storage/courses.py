@@ -114,7 +114,7 @@ def forget_course(db: Connection, course: str) -> None:
 
 
 def hold(db: Connection, assignment: str) -> records.CourseAssignment | None:
-    """Return an assignment as it is until the end of a transaction; None if it was removed."""
+    """Return an assignment as it is now, which stays until the end of a transaction, or None."""
     query = ASSIGNMENTS.query.filter_by(id=assignment)
     return ASSIGNMENTS.first(db, query.with_for_update(read=True, key_share=True))
 
