@@ -58,11 +58,13 @@ def test_nothing_is_common_where_all_is_right():
 
 def test_submissions_with_the_same_diagnosis_are_one_group_the_largest_first():
     a, b, c = of(a="komi-ignored", b="neutral-points-to-white", c="komi-ignored")
-    found = errors((make_diagnosed(a, KOMI), make_diagnosed(b, WHITE), make_diagnosed(c, KOMI)))
+    first, other = make_diagnosed(a, KOMI), make_diagnosed(c, KOMI, left=1)
+    found = errors((first, make_diagnosed(b, WHITE), other))
     assert [(one.diagnosis.reasons, one.keys) for one in found] == [
         ("as if the komi were 0", ("a", "c")),
         ("as if neutral points were White's", ("b",)),
     ]
+    assert found[0].diagnosis == first.diagnoses[0]  # of several the first one is told
 
 
 def test_equal_wrong_answers_that_nothing_explains_are_one_group_with_all_their_tests():

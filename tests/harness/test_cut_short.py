@@ -65,6 +65,13 @@ def test_once_in_each_file_a_command_has_the_whole_short_limit() -> None:
     assert short.of("score", 30.0, thinks=False) == SHORT
 
 
+@pytest.mark.parametrize(("limit", "expected"), [(12.0, AGAIN), (LIMIT, AGAIN), (60.0, 0.5)])
+def test_what_was_just_cut_has_a_part_of_its_limit_but_not_too_little(limit, expected):
+    short = ShortLimits()
+    short.note_cut("score")
+    assert short.of("score", limit, thinks=False) == expected
+
+
 @pytest.mark.parametrize(("is_image", "was_cut"), [(True, True), (True, False), (False, True)])
 def test_only_an_image_is_given_up_after_a_cut(is_image, was_cut):
     """The tests of other files give points: each of them is asked."""

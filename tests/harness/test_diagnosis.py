@@ -176,6 +176,16 @@ def test_a_file_that_passes_speaks_against_a_mistake():
     assert diagnose([of_text(), passed]) is None
 
 
+def test_files_in_which_something_failed_are_looked_at_first():
+    """They rule out nearly all mistakes, so that the others cost little."""
+    longer = casefile.parse(NEUTRAL + b"name\n", "some.gtp")
+    passed = result_of(longer, specification("go-scoring").reference_engine())
+    memory = {}
+    diagnose([passed, of_text()], memory)
+    asked = [len(commands) for _, _, _, commands, _ in memory]
+    assert asked == [len(longer.steps) - 1, len(longer.steps)]
+
+
 def test_the_form_of_a_number_does_not_matter():
     def change(step, reply):
         return reply._replace(text=f"{reply.text}.0") if step.is_test else reply

@@ -83,6 +83,12 @@ def test_what_is_run_again(seconds, cpu, failure, start, expected):
     assert RULES.in_doubt(one, Measurements(cpu=cpu, late=True))
 
 
+@pytest.mark.parametrize(("longest", "slow"), [(2.9, ()), (3.1, ("genmove",))])
+def test_a_command_that_was_answered_after_its_short_limit_is_slow(longest, slow):
+    """It is the tenth part of the limit. A cut of such a command shows no hang."""
+    assert RULES.weigh([(result([1, longest]), True)]).slow == slow
+
+
 @pytest.mark.parametrize(
     ("seconds", "cpu", "start", "expected"),
     [

@@ -1,5 +1,6 @@
 """A ledger that was edited, damaged or lost its key: that is named, and what holds is saved."""
 
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -292,6 +293,15 @@ def test_damage_is_named(path, kind, expected, capsys):
     assert status in (1, 2)
     assert "Traceback" not in said
     assert "the harness itself failed" not in said
+
+
+@pytest.mark.parametrize("lost", [1, 5000])
+def test_how_much_of_a_file_is_lost_is_told_before_its_rows(path, lost, capsys):
+    whole = path.stat().st_size
+    os.truncate(path, whole - lost)
+    status, said = ledger(capsys, "check", path)
+    assert status == 1
+    assert f"it ends after {whole - lost:,} of {whole:,} bytes" in said
 
 
 def test_a_row_about_something_that_is_lost_is_lost_with_it(made_ledger, path, tmp_path, capsys):

@@ -41,6 +41,13 @@ def test_a_run_is_found_by_its_number(ledger):
     assert ledger.find_run(3) is None
 
 
+def test_a_new_file_says_in_its_first_page_where_all_tables_are(ledger, tmp_path):
+    """That is damaged least often, and with it nothing of the rest could be saved."""
+    data = (tmp_path / "ledger").read_bytes()
+    assert data[16:18] == (8192).to_bytes(2)  # bytes of a page
+    assert data[100] == 0x0D  # no other page belongs to what is here
+
+
 def test_what_was_given_up_is_tried_again(ledger):
     token = ledger.lease("ab")
     for basis in "ab":

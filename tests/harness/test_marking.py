@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import Late, MarkPart
-from harness.core.records import Failure, FailureKind, Verdict
+from harness.core.records import Build, Failure, FailureKind, Verdict
 from harness.grading.marks import marker
 from harness.grading.marks.marking import (
     describe_span,
@@ -165,9 +165,11 @@ def test_what_cannot_be_built_or_never_answers_does_not_run():
             assert (got.total, got.of, got.withheld) == (points, 5, False)
             assert sum(part.points for part in got.parts) == points
     assert got.note == "It does not run: it answers nothing in any case file."
-    assert marks(assignment_of(), submission_of(), [unbuilt()]).note == (
-        "It cannot be built: make ended with status 2."
-    )
+    other = unbuilt("b.gtp")._replace(build=Build(ok=False, message="make ended with status 3"))
+    for attempts in ([unbuilt()], [unbuilt(), other]):  # of several messages the first one is told
+        assert marks(assignment_of(), submission_of(), attempts).note == (
+            "It cannot be built: make ended with status 2."
+        )
 
 
 def test_an_engine_that_answers_once_runs():

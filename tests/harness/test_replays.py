@@ -82,6 +82,16 @@ def test_nothing_is_asked_of_an_engine_that_was_told_to_quit():
     assert [step.text for step, _ in in_process.replay(case.steps, engine)] == ["10 name", "quit"]
 
 
+def test_a_mutant_that_stands_again_where_the_right_engine_does_is_asked_no_more(monkeypatch):
+    asked, answer = [], in_process.answer
+    monkeypatch.setattr(
+        in_process, "answer", lambda engine, text: asked.append(text) or answer(engine, text)
+    )
+    case = casefile.parse(b"boardsize 5\nplay b c3\n10 score\nplay w a1\n", "x")
+    list(mutant_replay.answers_of_mutants(case, [find_mistake("komi-twice")]))
+    assert asked == [*(step.text for step in case.steps), "10 score"]
+
+
 @pytest.mark.parametrize("chosen", ["A1", "e5", "D2"])
 def test_a_mutant_chooses_at_random_what_another_engine_chose(chosen):
     """Else their games differ from there on, and no mistake would explain the engine's answers."""

@@ -13,7 +13,7 @@ from harness.core.errors import CaseError
 from harness.core.records import Failure, FailureKind, FileResult, Progress, Reply, Verdict
 from harness.reading import casefile
 from harness.running import file_runner
-from harness.running.protocol_facts import count_errors
+from harness.running.protocol_facts import count_errors, warnings
 from harness.running.runs import Limits, Options, run
 
 pytestmark = pytest.mark.processes
@@ -107,6 +107,15 @@ def test_tests_that_are_left_out_are_not_setup_whatever_their_number() -> None:
     ]
     refused = Reply(False, "no", "? no", 0.0)
     assert count_errors(steps, [refused] * 3) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "reply", "is_right"),
+    [("1 a", "=1", True), ("1 a", "=10", False), ("1 a", "=19", False)],
+)
+def test_an_id_is_compared_with_all_its_digits(command: str, reply: str, is_right: bool) -> None:
+    steps = casefile.parse(f"{command}\n".encode(), "x.gtp").steps
+    assert (warnings(steps, [Reply(True, "", reply, 0.0)]) == []) is is_right
 
 
 def test_cpu_time_is_a_difference(folder: Path) -> None:

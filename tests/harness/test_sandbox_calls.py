@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import resource
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from harness.core.options import BoxLimits
-from harness.sandbox import landlock, launcher, plan
+from harness.sandbox import inside, landlock, launcher, plan, server
 
 # --- Landlock
 
@@ -124,6 +125,46 @@ def test_no_limit_is_raised(most, found, monkeypatch):
     monkeypatch.setattr(plan.resource, "prlimit", prlimit)
     plan.set_limits(7, [(resource.RLIMIT_CPU, 3, 4)])
     assert calls == [(7, resource.RLIMIT_CPU, found)]
+
+
+def test_a_box_whose_limits_cannot_be_set_is_not_let_go(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "not allowed")
+
+    monkeypatch.setattr(plan, "set_limits", refuse)
+    box: Any = object.__new__(server.Box)
+    box._plan = SimpleNamespace(rlimits=())
+    box._take("child-pid", "77", -1)  # nothing is written to what bubblewrap waits for
+    assert box._fault == "limits cannot be set: not allowed"
+
+
+def test_a_box_may_take_longer_to_begin_for_what_is_copied_into_it(monkeypatch):
+    told = []
+    monkeypatch.setattr(server.Box, "_is_late", lambda _, seconds: told.append(seconds) or True)
+    box: Any = object.__new__(server.Box)
+    box._poll, box._control = SimpleNamespace(register=lambda *_: None), None
+    box._plan, box._meter = SimpleNamespace(own=(40 << 20, 3000)), SimpleNamespace(hit=None)
+    box._end = plan.BoxEnd()
+    box._attend(0, 0)
+    assert told == [server._LONGEST_START + 2 + 3]  # 20 MiB, and 1000 files, a second
+
+
+def test_the_threads_that_run_already_are_no_engine_s(tmp_path, monkeypatch):
+    """At level 1 all processes of a user count, and no others."""
+    for place in ("1/task/1", "1/task/2", "self/task/1"):
+        (tmp_path / place).mkdir(parents=True)
+    monkeypatch.setattr(launcher, "Path", lambda _: tmp_path)
+    beside_ours = launcher._most_threads(9, 1, 0)
+    monkeypatch.setattr(launcher.os, "getuid", lambda: 1 << 30)
+    beside_others = launcher._most_threads(9, 1, 0)
+    assert (beside_ours, beside_others) == (beside_others + 2, 9 + launcher._MEANWHILE)
+
+
+def test_a_file_is_shown_in_a_folder_of_which_nothing_else_is(tmp_path):
+    place = tmp_path / "folder" / "file"
+    for _ in range(2):
+        inside._make_place(str(place), folder=False)
+    assert place.read_bytes() == b""
 
 
 MAPS = [

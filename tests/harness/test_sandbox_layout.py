@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import view
-from harness.sandbox.plan import Mount
+from harness.sandbox import bubblewrap, view
+from harness.sandbox.plan import Mount, WritableSpace
 from harness.sandbox.view import View
 
 ITSELF = [
@@ -139,3 +139,10 @@ def test_paths_that_a_word_names(tmp_path):
     assert find_named("away") == []  # a link out of its folder
     assert find_named("nothing") == []
     assert find_named("") == []
+
+
+@pytest.mark.parametrize("owner", [0, 1234])
+def test_only_a_box_of_another_user_begins_with_the_right_to_become_that_user(owner):
+    words = bubblewrap.options((), WritableSpace(0, 0, owner=owner), "/", {}).split(b"\0")
+    assert (b"CAP_SETUID" in words, b"CAP_SETGID" in words) == (bool(owner),) * 2
+    assert (b"--unshare-user" in words) is (not owner)

@@ -79,6 +79,15 @@ def test_all_that_lies_in_the_new_folder(owner, is_shut, stage, monkeypatch):
         untrusted_folders.remove(made.folder)
 
 
+def test_what_a_link_shows_already_needs_none_and_what_comes_after_it_does(stage):
+    (stage / "far" / "map").write_text("x")
+    near = tuple(str(stage / name) for name in ("course", "course/game.sgf", "far/map"))
+    made = relocating.relocate(seen_of(stage, near=near), ("run",))
+    links = [path for path in sorted(Path(made.folder).rglob("*")) if path.is_symlink()]
+    assert [os.readlink(path) for path in links] == [near[0], near[2]]
+    untrusted_folders.remove(made.folder)
+
+
 def test_a_folder_that_is_empty_is_made_for_the_start(stage):
     """It is not shown: the engine starts in an empty folder at its place."""
     seen = seen_of(stage, folder=str(stage / "far"), shown=("/usr", str(stage / "sub")))

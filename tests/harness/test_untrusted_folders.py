@@ -170,6 +170,15 @@ def test_what_is_outside_stays(top: str) -> None:
     assert (outside / "kept").exists()
 
 
+def test_what_is_gone_by_the_time_it_is_looked_at_is_left_out_alone(
+    top: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        Path(top, name).touch()
+    monkeypatch.setattr(untrusted_folders, "names", lambda _: ["a", "gone", "b"])
+    assert [entry.name for entry in untrusted_folders.walk(top)] == ["a", "b"]
+
+
 def test_a_tree_that_is_moved_while_it_is_walked(top: str) -> None:
     """The way back leads elsewhere: nothing there is reported."""
     away = Path(top).parent / "away"

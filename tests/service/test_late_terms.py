@@ -155,6 +155,7 @@ def test_a_late_submission_is_called_late(service, counting):
         receipt = hand_in(student, course)
         for path in (receipt.url.path, course.assignment):
             assert bool(late.search(student.get(path).text)) is is_late
+        assert bool(late.search(course.teacher.get(receipt.url.path).text)) is is_late
     staff = course.teacher.get(course.assignment).text
     assert staff.count('<span class="chip look">Late</span>') == 1
     assert late.search(course.teacher.get(f"{course.assignment}/students/ben").text)
