@@ -57,11 +57,14 @@ def end_on_sigterm() -> None:
     Only the first one does: another would break off what is done at the end.
     """
     _holds.clear()  # those of the process that forked this one
+    has_come = SIGTERM in _waiting  # since the fork, and nobody sends it again
     _waiting.clear()
     signal.signal(SIGTERM, _end_once)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
     if _HAS_TIMERS:
         _raise_lost_ones_again()
+    if has_come:
+        signal.raise_signal(SIGTERM)
 
 
 def _end_once(number: int, frame: object) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from harness.core.errors import SandboxError
+from harness.core.signals import ending_on_signals
 from harness.engine import launch
 from harness.running import jobs
 
@@ -151,6 +152,30 @@ def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.Monkey
     running.close()
     assert time.monotonic() - begun < 250
     assert set(launch.children()) <= others
+
+
+def test_a_worker_that_is_told_to_end_before_it_has_begun_ends(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """After the fork it has the handlers of its parent, which let signals wait while it hires."""
+    fork, pauses = os.fork, [2.0, 0.0]
+
+    def slow_fork() -> int:
+        seconds, pid = pauses.pop(), fork()
+        if pid == 0 and seconds:
+            (tmp_path / "forked").touch()
+            time.sleep(seconds)
+        return pid
+
+    monkeypatch.setattr(os, "fork", slow_fork)
+    monkeypatch.setattr(jobs, "_PATIENCE", 25.0)  # after which it is ended by force
+    begun = time.monotonic()
+    with ending_on_signals():
+        running = jobs.run_all([0, 250, 0], lambda task, _: time.sleep(task), 2, lambda *_: None)
+        next(running)
+        wait_for((tmp_path / "forked").exists)
+        running.close()
+    assert time.monotonic() - begun < 20
 
 
 class SharingPool(jobs._ForkedPool):
