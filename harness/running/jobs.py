@@ -8,6 +8,7 @@ an import costs more than most files.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
@@ -149,7 +150,8 @@ class _Forked(WorkerHandle):
     """A fork of this process, which has all that we have: it is told indices, and says objects."""
 
     def hand_out(self, task: int) -> None:
-        os.write(self.requests, task.to_bytes(_HEADER))
+        with contextlib.suppress(BrokenPipeError):  # it has died, which is seen when it is heard
+            os.write(self.requests, task.to_bytes(_HEADER))
 
     def receive(self) -> list[tuple[int, object]] | None:
         from _pickle import loads
@@ -201,6 +203,7 @@ class WorkerPool:
         self._postponed: set[int] = set()  # tasks of which the rest comes after all others
         self._faults: dict[int, Fault] = {}  # of tasks that others are still at
         self._looked = time.monotonic()
+        self._known: frozenset[int] = frozenset()  # children of this process from before
 
     def start_worker(self) -> WorkerHandle:
         """Start a process that does tasks."""
@@ -212,7 +215,7 @@ class WorkerPool:
         Closing the iterator ends the work under way.
         """
         with launch.end_on_exit():
-            known = frozenset(launch.children())
+            self._known = frozenset(launch.children())
             try:
                 for _ in range(self._size):
                     self._hire()
@@ -223,7 +226,7 @@ class WorkerPool:
                         self._look_around()
             finally:
                 self._end_all()
-                launch.end_leftovers(known)
+                launch.end_leftovers(self._known)
 
     def _end_all(self) -> None:
         """End the work under way, and take in what workers tell to their end if that is wanted."""
@@ -341,7 +344,7 @@ class WorkerPool:
         """Let a worker go that has ended in the midst of a task, and hire another."""
         assert worker.task is not None
         status = os.waitstatus_to_exitcode(self._dismiss(worker))
-        launch.end_leftovers(frozenset())
+        launch.end_leftovers(self._known)
         fault = Fault(f"the harness's own process for this file ended ({status})")
         yield from self._report_end(worker.task, fault)
         if self._waiting:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -109,6 +111,38 @@ def test_the_death_of_a_worker_costs_one_task() -> None:
         5: 4,
     }
     assert found[1] == found[4] == jobs.Fault("the harness's own process for this file ended (-9)")
+
+
+def test_the_death_of_a_worker_after_its_result_costs_its_next_task() -> None:
+    """It is handed out before anybody has noticed: that the pipe is broken ended the whole run."""
+
+    def work(task: int, _note: jobs.Note) -> int:
+        if task == 0:
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        return task
+
+    ends = {}
+    for index, end in jobs.run_all([1, 0, 2, 3, 4, 5, 6], work, 2, lambda *_: None):
+        ends[index] = end
+        time.sleep(0.5)  # its result waits, and the next task with it
+    faults = [index for index, end in ends.items() if isinstance(end, jobs.Fault)]
+    assert sorted(ends) == [0, 1, 2, 3, 4, 5, 6]
+    assert (ends[1], len(faults)) == (0, 1)
+
+
+def test_the_death_of_a_worker_ends_what_its_engine_left_and_nothing_else() -> None:
+    """What another session had before the run is somebody else's."""
+
+    def work(task: int, _note: jobs.Note) -> int:
+        if task == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task
+
+    with subprocess.Popen(["sleep", "250"], start_new_session=True) as other:
+        collect([1, 0], work, 2)
+        state = Path(f"/proc/{other.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        other.kill()
+    assert state == "S"
 
 
 def test_what_cannot_be_sent_back_costs_one_task() -> None:
