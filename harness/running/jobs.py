@@ -238,8 +238,11 @@ class WorkerPool:
         for worker in ended:
             answers = select.poll()
             answers.register(worker.answers, select.POLLIN)
-            while self._hears_out and (answers.poll(_SOON * 1000) or not _has_ended(worker.pid)):
-                if not answers.poll(0):
+            ends = time.monotonic() + _PATIENCE
+            while self._hears_out and time.monotonic() < ends:
+                if not answers.poll(_SOON * 1000):
+                    if _has_ended(worker.pid) and not answers.poll(0):
+                        break
                     continue
                 messages = worker.receive()
                 if messages is None:

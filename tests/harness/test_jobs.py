@@ -168,7 +168,10 @@ def test_closing_ends_what_is_under_way() -> None:
     assert set(launch.children()) <= others
 
 
-def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("hear_out", [False, True])
+def test_a_worker_that_does_not_end_is_ended_by_force(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, hear_out: bool
+) -> None:
     """Whatever it waits for: the harness must not wait with it."""
     monkeypatch.setattr(jobs, "_PATIENCE", 0.2)
     parent = os.getpid()
@@ -176,12 +179,14 @@ def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.Monkey
     def work(task: int, _note: jobs.Note) -> int:
         while task and os.getppid() == parent:
             with contextlib.suppress(KeyboardInterrupt):  # what should end it
+                (tmp_path / "begun").touch()
                 time.sleep(1)
         return os.getpid()
 
     others = set(launch.children())
-    running: Iterator[tuple[int, object]] = jobs.run_all([0, 1], work, 2, lambda *_: None)
+    running = jobs.run_all([0, 1], work, 2, lambda *_: None, hear_out=hear_out)
     next(running)
+    wait_for((tmp_path / "begun").exists)
     begun = time.monotonic()
     running.close()
     assert time.monotonic() - begun < 250
