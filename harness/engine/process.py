@@ -252,7 +252,8 @@ class EngineOutput(fdspawn):  # type: ignore[misc]
                 self._left -= len(data)  # anyone who waits for a reply will find out
                 if not data:
                     self._poll.unregister(self._stderr_fd)
-                if self._clock.now() > self.deadline:  # under a flood poll is never empty-handed
+                # Under a flood poll is never empty-handed. What else came may be from before.
+                if ready == [self._stderr_fd] and self._clock.now() > self.deadline:
                     raise TIMEOUT("")
             if self._exit in ready:
                 self._poll.unregister(self._exit)

@@ -189,6 +189,37 @@ def test_an_engine_that_stops_itself_hangs():
     assert time.monotonic() - begun < 20
 
 
+ANSWERS = """
+import os, pathlib, sys
+os.write(2, b"a note")
+os.write(1, b"= answer\\n\\n")
+pathlib.Path("answered").touch()
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.processes
+def test_what_was_answered_in_time_counts_though_nobody_looked_until_later(tmp_path):
+    """Also of an engine that writes to standard error: it was said to hang."""
+    process = EngineProcess(
+        PlainLauncher(), [sys.executable, "-c", ANSWERS], str(tmp_path), LIMITS
+    )
+    try:
+        ends = time.monotonic() + 60
+        while not (tmp_path / "answered").exists():
+            assert time.monotonic() < ends
+            time.sleep(0.01)
+        assert process.read(process.clock.now() - 0.01) == b"= answer\n\n"
+        process.write(b"\n", process.clock.now() + 60)
+        while not process.output.stirs():
+            assert time.monotonic() < ends
+            time.sleep(0.01)
+        with pytest.raises(EngineError, match="ended with exit status 0"):
+            process.read(process.clock.now() - 0.01)
+    finally:
+        process.finish(0)
+
+
 # --- the figures
 
 S, R, T = "S", "R", "T"
