@@ -238,12 +238,12 @@ def _directory(file: BinaryIO, meter: Meter) -> list[_ZipEntry]:
     if size > count * (_ENTRY.size + 4 * 1024):
         raise ArchiveError("it is damaged: its directory is longer than its members allow")
     file.seek(offset)
-    data = file.read(size)
+    data, place = file.read(size), 0
     entries = []
     for _ in range(count):
-        entry, data = _entry(data)
+        entry, place = _entry(data, place)
         entries.append(entry)
-    if data:
+    if place < len(data):
         raise ArchiveError("it is damaged: its directory has more members than it says")
     return entries
 
@@ -272,13 +272,14 @@ def _end_record(file: BinaryIO) -> _End:
     return _End(count, size, offset, before, len(tail) - place - _END.size - comment)
 
 
-def _entry(data: bytes) -> tuple[_ZipEntry, bytes]:
-    if len(data) < _ENTRY.size or data[:4] != b"PK\x01\x02":
+def _entry(data: bytes, place: int) -> tuple[_ZipEntry, int]:
+    """Return the member whose header is at a place of the directory, and the place behind it."""
+    name_at = place + _ENTRY.size
+    if len(data) < name_at or not data.startswith(b"PK\x01\x02", place):
         raise ArchiveError("it is damaged: its directory cannot be read")
     (_, maker, _, flags, method, _, _, crc, packed, size, name_size, extra, comment, _, _, how,
-     offset) = _ENTRY.unpack_from(data)  # fmt: skip
-    rest = _ENTRY.size + name_size + extra + comment
-    raw = data[_ENTRY.size : _ENTRY.size + name_size]
+     offset) = _ENTRY.unpack_from(data, place)  # fmt: skip
+    raw = data[name_at : name_at + name_size]
     mode = how >> 16 if maker >> 8 in (_UNIX, _MACOS) else 0
     name = _decode(raw, flags)
     kind = stat.S_IFMT(mode)
@@ -291,7 +292,8 @@ def _entry(data: bytes) -> tuple[_ZipEntry, bytes]:
         raise ArchiveError(f"it is compressed in an unusual way ({method})", name)
     if _ZIP64 in (size, packed, offset):
         raise ArchiveError(_IS_ZIP64, name)
-    return _ZipEntry(raw, name, method, crc, packed, size, mode, offset), data[rest:]
+    entry = _ZipEntry(raw, name, method, crc, packed, size, mode, offset)
+    return entry, name_at + name_size + extra + comment
 
 
 def _decode(raw: bytes, flags: int) -> str:
