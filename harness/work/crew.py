@@ -86,7 +86,7 @@ class _CrewWorker(jobs.WorkerHandle):
     def __init__(self, pid: int, requests: int, answers: int, crew: Crew) -> None:
         super().__init__(pid, requests, answers)
         self._crew = crew
-        self._heard = b""  # the beginning of a line
+        self._heard: list[bytes] = []  # pieces of a line; an engine can make it very long
 
     def hand_out(self, task: int) -> None:
         self._tell(self._crew.units[task])
@@ -105,7 +105,11 @@ class _CrewWorker(jobs.WorkerHandle):
         piece = os.read(self.answers, _PIECE)
         if not piece:
             return None
-        *lines, self._heard = (self._heard + piece).split(b"\n")
+        self._heard.append(piece)
+        if b"\n" not in piece:
+            return []
+        *lines, rest = b"".join(self._heard).split(b"\n")
+        self._heard = [rest]
         try:
             events = [records.parse(line)[0] for line in lines]
         except UsageError:

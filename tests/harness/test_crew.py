@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -83,6 +85,20 @@ def test_lines_that_come_in_pieces_are_put_together(piped):
     assert piped.say(one[:5]) == []
     assert piped.say(one[5:], two[:-1]) == [(jobs.CLAIM, 1)]
     assert piped.say(two[-1:], one, two) == [(jobs.CLAIM, 2), (jobs.CLAIM, 1), (jobs.CLAIM, 2)]
+
+
+def test_a_very_long_line_takes_no_longer_than_many_short_ones(piped):
+    """An engine makes it so long; to copy what there was with each piece took minutes."""
+    line = records.line(HarnessFailed("basis", "x" * (48 << 20)))
+    with os.fdopen(os.dup(piped.says), "wb") as says:
+        thread = threading.Thread(target=lambda: (says.write(line), says.flush()))
+        thread.start()
+        begun = time.process_time()
+        while not (told := piped.handle.receive()):
+            pass
+        thread.join()
+    assert told == [(jobs.NOTE, records.parse(line)[0])]
+    assert time.process_time() - begun < 8
 
 
 def test_a_worker_that_ended_says_none(piped):
