@@ -74,7 +74,8 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: "_BuildPlac
         words = assignment.fill_in(step, stage)
         words[0] = view.find(words[0], str(folder), str(folder))
         written, trouble = _run(room, words, folder, scratch, limits)
-        output += written.replace(f"{stage}/", "")
+        # A record of ours has no NUL in it, whatever a submission writes.
+        output += written.replace(f"{stage}/", "").replace("\0", r"\x00")
         if trouble and (tools := needs.missing_programs(assignment, step, written)):
             raise UsageError(f"the build step {_shorten(step)} needs {needs.absent(tools)}")
         if trouble:

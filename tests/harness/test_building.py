@@ -14,6 +14,7 @@ from harness.assignments.build_steps import build
 from harness.core.errors import SandboxError, UsageError
 from harness.reading import shipped
 from harness.sandbox import levels, untrusted_folders
+from harness.work import records
 from tests.harness.test_sandbox_boxes import needs
 
 pytestmark = pytest.mark.processes
@@ -68,6 +69,14 @@ def test_a_step_that_fails_ends_the_build(stage, sandbox):
     assert built is not None
     assert (built.ok, built.output) == (False, "it is an error\n")
     assert "ended with exit status 3: it is an error" in built.message
+
+
+def test_what_a_step_writes_can_be_told_whatever_it_is(stage):
+    """A NUL was taken for nonsense of the worker, which was killed for it: a harness error."""
+    built = build(steps(r"printf 'an error: \000\377\033\n'; exit 3"), stage)
+    event = records.BuildFinished("basis", built, 1.0)
+    assert records.parse(records.line(event)) == (event, None)
+    assert built.output == "an error: \\x00\ufffd\033\n"
 
 
 @pytest.mark.parametrize(
