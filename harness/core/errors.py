@@ -36,7 +36,7 @@
     ├── LaunchRefusedError  a launch from a platform that does not hold
     ├── ProviderUnavailableError  an identity provider that cannot be reached, or answers wrongly
     ├── SignInRefusedError     an identity provider that refuses to let somebody in
-    ├── StarvedError           the machine is too busy to judge an engine by its time limits
+    ├── StarvedError           the machine is too busy to start or judge an engine
     └── EngineError            the engine failed; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
         └── EngineIdleError    it sleeps, and has not had its full time limit yet
@@ -151,7 +151,7 @@ class SandboxError(HarnessError):
 
 
 class StarvedError(HarnessError):
-    """The machine was too busy to decide whether an engine keeps its time limits."""
+    """The machine was too busy to start an engine, or to tell whether it keeps its time limits."""
 
 
 class EngineError(HarnessError):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import errno
 import os
 import shlex
 import sys
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from harness.core import processes, signals
-from harness.core.errors import EngineError, UsageError
+from harness.core.errors import EngineError, StarvedError, UsageError
 from harness.core.file_system import join_path
 from harness.core.records import Failure, FailureKind
 from harness.core.typed import Protocol
@@ -39,6 +40,8 @@ ORACLE = "gtp-oracle"  # our own engine, which is found without a PATH, too
 UNBUFFERED = {"PYTHONUNBUFFERED": "1"}
 NOTHING_MORE: Mapping[str, str] = {}
 _SIGTERM_PATIENCE = 0.25
+# Errors of a machine that is short of processes, memory or files, whatever is started.
+_SHORT = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 
 
 def with_seed(program: str) -> str:
@@ -167,7 +170,12 @@ class PlainLauncher:
         self._known: frozenset[int] = frozenset()
 
     def start(self, words: list[str], folder: str, output: int | None = None) -> PlainEngine:
-        """Start a program; see :class:`Launcher`."""
+        """Start a program; see :class:`Launcher`.
+
+        Raises:
+            EngineError: it cannot be started.
+            StarvedError: nothing can be started on this machine now.
+        """
         path = find_program(words[0])
         from harness.engine import spawn  # which needs the C library of a Unix
 
@@ -178,6 +186,8 @@ class PlainLauncher:
             try:
                 process = make([path, *words[1:]], folder, output, {**ours, **self._variables})
             except OSError as error:
+                if error.errno in _SHORT:
+                    raise StarvedError(f"no engine can be started: {error.strerror}") from None
                 failure = Failure(FailureKind.NOT_STARTED, _why_not(path, error))
                 raise EngineError(failure) from None
             engines.add(process.pid)

@@ -6,6 +6,8 @@ author is told, which warnings the result bears, and how long it may take; nothi
 said, and nothing may survive.
 """
 
+import errno
+import os
 import re
 import sys
 import time
@@ -16,6 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from harness.core.records import FailureKind, FileResult, Verdict
+from harness.engine import spawn
 from harness.running.runs import Limits, Options, run
 
 pytestmark = pytest.mark.processes
@@ -428,6 +431,23 @@ def test_says_why_it_cannot_start(
     assert file.failure.kind is FailureKind.NOT_STARTED
     assert re.search(message, file.failure.message)
     assert {outcome.verdict for outcome in file.outcomes} == {Verdict.NOT_RUN}
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE])
+def test_a_machine_that_can_start_nothing_is_no_engine_failure(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine was said to be neither a binary nor a script."""
+
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(spawn, "spawn", fail)
+    (tmp_path / "case.gtp").write_text(CASE)
+    result = run("true", [str(tmp_path / "case.gtp")])
+    said = f"no engine can be started: {os.strerror(number)}"
+    assert result.faults == (f"{tmp_path / 'case.gtp'}: {said}",)
+    assert result.files[0].failures == ()
 
 
 def run_engine(
