@@ -150,6 +150,7 @@ class Launcher(Protocol):
 
         Raises:
             EngineError: NOT_STARTED, with the reason.
+            StarvedError: nothing can be started on this machine now.
         """
 
     def end(self, engine: Any) -> list[str]:
@@ -170,12 +171,7 @@ class PlainLauncher:
         self._known: frozenset[int] = frozenset()
 
     def start(self, words: list[str], folder: str, output: int | None = None) -> PlainEngine:
-        """Start a program; see :class:`Launcher`.
-
-        Raises:
-            EngineError: it cannot be started.
-            StarvedError: nothing can be started on this machine now.
-        """
+        """Start a program; see :class:`Launcher`."""
         path = find_program(words[0])
         from harness.engine import spawn  # which needs the C library of a Unix
 

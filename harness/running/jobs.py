@@ -37,7 +37,6 @@ _HEADER = 8  # bytes: the length of a message, or the index of a task
 DONE, NOTE, CLAIM, LATER = range(4)  # kinds of messages
 LONGER = -1  # claimed instead of a part: to be at the part under way for long, while others wait
 _PATIENCE = 60.0  # seconds that a worker has to end its engine and itself, on a busy machine too
-_SOON = 0.1  # seconds between two looks whether a worker has ended
 _LOOK = 0.25  # seconds between two looks at who sleeps
 _ASLEEP = 0.15  # of a core: less than that a worker uses whose engine sleeps
 _SLEPT = 0.5  # seconds after which a worker holds no place
@@ -239,11 +238,7 @@ class WorkerPool:
             answers = select.poll()
             answers.register(worker.answers, select.POLLIN)
             ends = time.monotonic() + _PATIENCE
-            while self._hears_out and time.monotonic() < ends:
-                if not answers.poll(_SOON * 1000):
-                    if _has_ended(worker.pid) and not answers.poll(0):
-                        break
-                    continue
+            while self._hears_out and answers.poll(1000 * max(0.0, ends - time.monotonic())):
                 messages = worker.receive()
                 if messages is None:
                     break
@@ -430,16 +425,6 @@ class _ForkedPool(WorkerPool):
             if matchers := sys.modules.get("harness.reading.matchers"):  # few tasks need them
                 matchers.end_all()
             os._exit(0)  # no buffers, no handlers: they are the parent's
-
-
-def _has_ended(pid: int) -> bool:
-    """Whether a child has ended; it can be waited for all the same.
-
-    Where ``waitid(2)`` is missing, the end of what it says tells.
-    """
-    if not hasattr(os, "waitid"):
-        return False
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def memory_is_left() -> bool:
