@@ -90,7 +90,8 @@ def read(folder: Path) -> Bank:
             here.at("name").refuse(one.name, "another name for each engine")
         if bool(one.folder) is bool(one.command):
             here.refuse(one.name, "either a folder or a command")
-        if one.folder and not (folder / one.folder).is_dir():
+        leads_out = one.folder.startswith("/") or ".." in one.folder.split("/")
+        if one.folder and (leads_out or not os.path.isdir(folder / one.folder)):  # noqa: PTH112
             here.at("folder").refuse(one.folder, "a folder in the bank")
     return bank
 

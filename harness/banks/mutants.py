@@ -93,7 +93,7 @@ def mutants(files: Mapping[str, str], count: int, seed: int) -> list[Mutant]:
 def _parse(text: str) -> ast.Module | None:
     try:
         return ast.parse(text)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: it is too deep
         return None
 
 

@@ -148,11 +148,11 @@ def inspect_python(program: str, package_folder: str = "") -> Interpreter:
             words, capture_output=True, text=True, timeout=_PATIENCE, check=True, cwd="/"
         )
         major, version, implementation, platform, packages, abi = json.loads(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
+        pairs = tuple(sorted((normal(name), number) for name, number in packages))
+    except (OSError, subprocess.SubprocessError, ValueError, TypeError):
         raise UsageError(f"{program} is not a Python 3 that can be run") from None
     if major != 3:
         raise UsageError(f"{program} is Python {version}, expected a Python 3")
-    pairs = tuple(sorted((normal(name), number) for name, number in packages))
     return Interpreter(program, version, implementation, platform, pairs, abi)
 
 

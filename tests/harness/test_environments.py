@@ -347,6 +347,15 @@ def test_root_is_told_of_a_cache_that_engines_cannot_read(course, room):
 # --- undeclared: the system's, never the harness's own
 
 
+@pytest.mark.parametrize("output", ["", "nonsense", "3", "null", "[3, 1, 1, 1, 1, 1]", "[[1, 2]]"])
+def test_what_is_not_a_python_is_told_whatever_it_prints(tmp_path, output):
+    program = tmp_path / "python3"
+    program.write_text(f"#!/bin/sh\necho '{output}'\n")
+    program.chmod(0o755)
+    with pytest.raises(UsageError, match="is not a Python 3 that can be run"):
+        interpreters.inspect_python(str(program))
+
+
 def test_python3_of_a_command_is_never_the_harnesss_own(tmp_path, monkeypatch):
     if sys.prefix == sys.base_prefix:
         pytest.skip("the harness has no environment of its own here")

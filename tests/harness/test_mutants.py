@@ -58,8 +58,9 @@ def test_what_people_forget_is_among_them(sentence):
     assert sentence in {one.sentence for one in mutants({"a.py": PROGRAM}, 100, 0)}
 
 
-def test_what_is_no_python_gives_none():
-    assert mutants({"a.txt": "a board:\n  x"}, 5, 0) == []
+@pytest.mark.parametrize("text", ["a board:\n  x", "+".join("1" * 5_000), "-" * 100_000 + "1"])
+def test_what_is_no_python_or_too_deep_gives_none(text):
+    assert mutants({"a.txt": text}, 5, 0) == []
 
 
 def test_modules_beside_the_program_are_changed_too(tmp_path, tmp_path_factory):
