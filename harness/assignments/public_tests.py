@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.assignments.workspace import beside_submission
+from harness.core import file_system
 from harness.core.errors import SandboxError
 from harness.core.options import Options
 from harness.core.records import FileResult, Progress, Repeat, RunResult, Verdict
@@ -202,11 +203,7 @@ def digest_of(files: Mapping[str, str]) -> str:
 
 def digests_in(folder: Path, names: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of files of a folder."""
-    found = {}
-    for name in names:
-        with (folder / name).open("rb") as file:
-            found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+    return {name: file_system.digest(folder / name) for name in names}
 
 
 def digest(pieces: Iterable[bytes]) -> str:

@@ -20,6 +20,14 @@ def join_path(folder: str, path: str) -> str:
     return ("/" if whole.startswith("/") else "") + "/".join(parts) or "."
 
 
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes."""
+    import hashlib
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def cache() -> str:
     """Return the folder in which the harness keeps what can be made again.
 

@@ -5,7 +5,6 @@ environment from being removed while engines use it.
 """
 
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -181,7 +180,7 @@ def _find_packed(record: Path, archive: Path, state: str) -> PackedEnvironment |
     try:
         told = json.loads(record.read_bytes())
         found = PackedEnvironment(*(told[name] for name in PackedEnvironment._fields))
-        is_whole = _sha256(archive) == found.sha256
+        is_whole = file_system.digest(archive) == found.sha256
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found if is_whole and told["state"] == state else None
@@ -199,13 +198,8 @@ def _pack(environment: Stored, archive: Path) -> PackedEnvironment:
         unfinished.replace(archive)
     finally:
         unfinished.unlink(missing_ok=True)
-    sha256, packed_size = _sha256(archive), archive.stat().st_size
+    sha256, packed_size = file_system.digest(archive), archive.stat().st_size
     return PackedEnvironment(sha256, packed_size, size, unrun.base, fingerprint)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """The process that does units of work, JSON in and lines of JSON out; the files they name."""
 
 import argparse
-import hashlib
 import json
 import os
 import stat
@@ -89,10 +88,8 @@ class FileFinder:
 
 def file_of(path: Path, name: str) -> records.UnitFile:
     """Return a file that lies on this machine, by a name of its own."""
-    return records.UnitFile(
-        canonical_json.Name(name),
-        canonical_json.Sha256(hashlib.sha256(path.read_bytes()).hexdigest()),
-    )
+    sha256 = canonical_json.Sha256(file_system.digest(path))
+    return records.UnitFile(canonical_json.Name(name), sha256)
 
 
 def folder_of(place: Path, names: Iterable[str]) -> records.Folder:
@@ -117,8 +114,7 @@ def _can_engines_read(files: Iterable[records.UnitFile], place: Path) -> bool:
 def _has(path: Path, sha256: str) -> bool:
     """Whether these bytes are there, and whole."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+        return file_system.digest(path) == sha256
     except OSError:
         return False
 
