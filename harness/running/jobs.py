@@ -93,10 +93,7 @@ def _attempt(work: Work[Task, Result], task: Task, note: Note) -> Result | Fault
 
 
 class WorkerHandle:
-    """A process that does tasks, seen from the one that hands them out.
-
-    What it is told and says travels as its kind of process has it.
-    """
+    """A process that does tasks, seen from the one that hands them out."""
 
     def __init__(self, pid: int, requests: int, answers: int) -> None:
         """Take its id, and our ends of the pipes to it and from it."""

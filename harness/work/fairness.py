@@ -27,11 +27,7 @@ START = ""  # the name of what comes before the first reply
 # of it, and says in its reply that one was hit (``TIMED_OUT``): that is in doubt, whatever was
 # computed.
 #
-# A command at which an engine computes without an answer is cut short.
-#
-# Once a submission has hung three times, its commands have a tenth of their limit, after which an
-# engine that sleeps is left and waited for at the end of the file (:mod:`harness.running.hangs`).
-# If it does anything by then, the file is in doubt, too.
+# So is an engine that did anything after it was left asleep (:mod:`harness.running.hangs`).
 #
 # An engine that SIGKILL ended, and no limit of ours, may have done that itself. Or a machine that
 # was short of memory did, or a person: that is in doubt, too.
