@@ -12,7 +12,7 @@ expressions (``tests/harness/test_java_regex.py``).
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from harness.core.typed import NamedTuple
 from harness.reading import regex_reader
@@ -404,25 +404,31 @@ class _JavaParser(RegexReader):
         negated = self._raw() == "^"
         self._place += negated
         found = self._members()
-        while self._peek() == "&":  # members() stops at && only
-            self._place += 2
-            if self._peek() in ("&", "]"):
-                self._refuse("found '&&' in a set with nothing behind it")
-            right = self._members()
-            found = regex_reader.intersection(found, right) if found else right
         if self._peek() != "]":
             self._refuse("found a '[' that is not closed")
         self._place += 1
         return regex_reader.complement(found) if negated else found
 
     def _members(self) -> Ranges:
-        """Read members up to the end of the set or the next ``&&``."""
-        found: list[Ranges] = []
-        while (character := self._peek()) and not (character == "]" and found):
-            if character == "&" and self._raw(1) == "&":
-                break
-            found.append(self._member(character))
-        return regex_reader.of(pair for one in found for pair in one)
+        """Read members up to the end of the set; ``&&`` binds as in Java: ``a&&[b]c&&d`` is
+        ``a&&([b]|(c&&d))``.
+        """
+        parts: list[Ranges] = []  # together the set; one of them may be empty
+        while (character := self._peek()) and not (character == "]" and parts):
+            if character != "&" or self._raw(1) != "&":
+                parts.append(self._member(character))
+                continue
+            self._place += 2
+            right: list[Ranges] = []
+            while (following := self._peek()) and following not in "]&":
+                right.append(self._member("[") if following == "[" else self._members())
+            if not right:
+                self._refuse("found '&&' in a set with nothing behind it")
+            if following == "&" and self._raw(1) != "&":
+                self._refuse("found '&&[...]&' in a set: '\\&' is the character itself")
+            found = _union(right)
+            parts = [regex_reader.intersection(_union(parts), found) if parts else found]
+        return _union(parts)
 
     def _member(self, character: str) -> Ranges:
         self._place += 1
@@ -448,6 +454,10 @@ class _JavaParser(RegexReader):
             if last < first:
                 self._refuse("found a range in a set that ends before it begins")
         return self._apply_case(((first, last),))
+
+
+def _union(sets: Iterable[Ranges]) -> Ranges:
+    return regex_reader.of(pair for one in sets for pair in one)
 
 
 def _boundary(non_ascii: str) -> str:

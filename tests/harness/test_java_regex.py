@@ -20,6 +20,9 @@ MATCHES = [
     (r"(?i)[a-c&&[^b]]", ["A", "c"], ["b", "B"]),
     (r"[a[bc]]", ["a", "c"], ["d", "["]),
     (r"[^a&&b]", ["a", "c"], []),
+    (r"[a&&b&&c]|[[a&&b]&&c]", [], ["a", "b", "c"]),  # an empty set is not nothing
+    (r"[^[a&&b]&&c]", ["a", "c"], []),
+    (r"[abc&&[ab]c&&b]", ["a", "b"], ["c"]),  # [ab] or c&&b
     (r"(?x) a [ b c ] # more", ["ab", "ac"], ["a ", "a"]),
     (r"\bé\b", ["é"], []),
     (r"a\b.", ["a-"], ["a\u0663", "aé"]),  # a digit of another script
@@ -95,6 +98,7 @@ def test_each_category_of_unicode_is_known(category: str) -> None:
 
 
 REFUSED = [
+    ("[a&&[b]&c]", r"'&&\[...\]&' in a set"),
     ("{", "found '{' that no number follows"),
     ("a{,2}", "found '{' that no number follows"),
     ("a{1000000000}", "found a repetition of 1000000000…, which is too many"),
