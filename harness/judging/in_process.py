@@ -91,19 +91,21 @@ def folder_of(case: CaseFile) -> str:
 def specifications_of(case: CaseFile) -> tuple[Specification, ...]:
     """Return those that a file may belong to, the likeliest first; none is a stranger.
 
-    The likeliest is the one of whose commands the file has most, and then come its relatives: a
-    file about the policy may show mistakes in the rules as well.
+    The likeliest is the one of whose commands the file has most, of several the first of
+    :data:`~harness.specifications.NAMES`. Then come its relatives: a file about the policy may
+    show mistakes in the rules as well.
     """
     commands = {step.command for step in case.steps}
     known = {}
     for name in NAMES:
         signs = specification(name).signs
-        known[name] = sum(re.fullmatch(signs, command) is not None for command in commands)
-    found = {name for name, count in known.items() if count}
-    found -= {other for name in found for other in specification(name).relatives}
-    if not found:
+        if count := sum(re.fullmatch(signs, command) is not None for command in commands):
+            known[name] = count
+    related = {other for name in known for other in specification(name).relatives}
+    leading = [name for name in known if name not in related]
+    if not leading:
         return ()
-    likeliest = specification(max(found, key=lambda name: known[name]))
+    likeliest = specification(max(leading, key=known.__getitem__))
     return likeliest, *map(specification, likeliest.relatives)
 
 

@@ -43,6 +43,11 @@ TOLD = [
     (["gogui-rules_legal_moves", "gogui-rules_side_to_move", "policy random"],
      ["gomoku-policy", "gomoku-rules"]),
     (["showboard", "play b a1"], []),
+    # Of as many commands of several the first is taken, in each process.
+    *((pair, ["go-scoring"]) for pair in (["score", "display"], ["score", "is_over"])),
+    *((pair, ["gosensei"]) for pair in (["eyes", "is_over"], ["score b", "twoeyes"])),
+    (["gogui-rules_board_size", "is_over"], ["gomoku-rules"]),
+    (["score", "eyes", "policy random"], ["go-scoring"]),
 ]  # fmt: skip
 
 
