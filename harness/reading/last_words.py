@@ -21,12 +21,12 @@ _CHAINS = (
     "During handling of the above exception, another exception occurred:",
     "The above exception was the direct cause of the following exception:",
 )
-_PYTHON = re.compile(r'  File "(?P<path>.+)", line (?P<line>\d+)')
+_PYTHON = re.compile(r'  File "(?P<path>.+)", line (?P<line>\d{1,9})\b')
 _MARKS = re.compile(r"[\s~^]+")  # under a line of code
-_JAVA = re.compile(r"\s+at (?P<owner>[\w.$<>/]+)\((?P<path>[\w$]+\.java):(?P<line>\d+)\)")
+_JAVA = re.compile(r"\s+at (?P<owner>[\w.$<>/]+)\((?P<path>[\w$]+\.java):(?P<line>\d{1,9})\)")
 _THREAD = re.compile(r'Exception in thread "[^"]*" ')
 _SANITIZER = re.compile(r"==\d+==\s*ERROR: (?P<error>.*)")
-_C = re.compile(r"\s+#\d+ 0x[0-9a-f]+ in .*? (?P<path>/\S+?):(?P<line>\d+)(?::\d+)?$")
+_C = re.compile(r"\s+#\d+ 0x[0-9a-f]+ in .*? (?P<path>/\S+?):(?P<line>\d{1,9})(?::\d+)?$")
 _LIBRARY = re.compile(
     r"^<|^/usr/|/lib\d*/python[\d.]+/|/(?:site|dist)-packages/|^(?:java|javax|jdk|sun|com\.sun)[./]"
 )

@@ -161,6 +161,10 @@ TABLE = [
     ("loading\nSegmentation fault\n", "Segmentation fault"),
     ("python3: can't open file '/s/Go1.py': [Errno 2]\n", "python3: can't open file '/s/Go1.py'"),
     ("Traceback (most recent call last):\n", "Traceback (most recent call last):"),
+    # What a program writes as a number of a line may be no number that Python reads.
+    (f'  File "/s/Go1.py", line {"1" * 5_000}\nKeyError: 1\n', "KeyError: 1"),
+    (f"Error: x\n\tat Go.score(Go.java:{'1' * 5_000})\n", "Error: x"),
+    (f"==1==ERROR: x\n    #0 0x1 in f /s/a.c:{'1' * 5_000}\n", "x"),
     ("", ""),
     ("\n  \n", ""),
 ]
