@@ -147,7 +147,7 @@ def _step(block: list[tuple[int, str]], path: str) -> Step:
     last, status = answer[-1]
     if not _is_readable(status):
         raise CaseError(f"found {status[:_SHOWN]!r}, expected {EXPECTED}", path, last)
-    for place, text in answer:
+    for place, text in block:
         if re.search(rf"\s{_COMMENT}", text):
             what = f"found '{_COMMENT}' in {text[:_SHOWN]!r}"
             raise CaseError(f"{what}, expected comments in lines of their own", path, place)
@@ -156,10 +156,7 @@ def _step(block: list[tuple[int, str]], path: str) -> Step:
     try:
         # It matches the whole answer, the status too, for those who show it.
         expression = f"{_to_pattern(said)}\n" if said else ""
-        is_expressed = status.startswith(REASONS)
-        expression += (
-            f"= {_to_pattern(_reason_of(status))}" if is_expressed else escape_text(status)
-        )
+        expression += f"= {_to_pattern(_reason_of(status))}"
     except PatternError as error:
         raise CaseError(str(error), path, answer[0][0]) from None
     expected = Pattern(text, expression, negated=False, expected_fail=False)
@@ -168,7 +165,16 @@ def _step(block: list[tuple[int, str]], path: str) -> Step:
 
 def _to_pattern(answer: str) -> str:
     _tester(answer)  # refuses what is not an expression
-    return expression_of(answer) if is_expression(answer) else escape_text(answer)
+    return part_of(answer)
+
+
+def part_of(answer: str) -> str:
+    """Return the expression for an answer that others may stand beside."""
+    return _group(expression_of(answer)) if is_expression(answer) else escape_text(answer)
+
+
+def _group(expression: str) -> str:
+    return f"(?:{expression})" if "|" in expression else expression
 
 
 def is_expression(answer: str) -> bool:
@@ -185,11 +191,10 @@ def split_answer(text: str) -> tuple[str, str]:
 def expression_of(answer: str) -> str:
     """Return the expression for an answer: with a mark before its first line all of it is one."""
     lines = answer.split("\n")
-    are_all = lines[0].startswith(EXPRESSION)
+    if lines[0].startswith(EXPRESSION):
+        return "\n".join(line.removeprefix(EXPRESSION) for line in lines)
     return "\n".join(
-        line.removeprefix(EXPRESSION)
-        if are_all or line.startswith(EXPRESSION)
-        else escape_text(line)
+        _group(line.removeprefix(EXPRESSION)) if line.startswith(EXPRESSION) else escape_text(line)
         for line in lines
     )
 

@@ -49,9 +49,11 @@ def to_answers(case: CaseFile) -> str:
     for number, line in enumerate(case.lines, 1):
         if step := steps.get(number):
             try:
+                what = f"found the command {step.command!r}"
                 if step.command.startswith(_MARKS):
-                    what = f"found the command {step.command!r}"
                     raise _CannotError(f"{what}, expected one that begins with a letter")
+                if re.search(rf"\s{_COMMENT}", step.command):
+                    raise _CannotError(f"{what}, expected one without a comment")
                 found.append(f"{answer_files.COUNTS if step.is_test else ''}{step.command}")
                 if not step.is_test:
                     found.append(DONE)
@@ -168,7 +170,11 @@ def _with_expectation(step: Step, number: int, drops: bool) -> list[str]:
 def _for_gtp(answer: str, status: str) -> str:
     """Return the expression of an expectation for GTP, as Java reads it."""
     if status != DONE:
-        answer = "\n".join(filter(None, (answer, status.removeprefix("= "))))
+        reason = status.removeprefix("= ")
+        if answer.startswith(answer_files.EXPRESSION):  # its mark would hold for the reason, too
+            answer = f"{answer_files.EXPRESSION}{answer_files.part_of(answer)}"
+            reason = answer_files.part_of(reason)
+        answer = "\n".join(filter(None, (answer, reason)))
     if not answer_files.is_expression(answer):
         found = answer_files.escape_text(answer).replace("\n", r"\n")
         return rf"\{found}" if found.startswith("!") else found

@@ -81,6 +81,7 @@ def test_a_file_becomes_steps() -> None:
             "'#' in '1 0 # so far'",
             "comments in lines of their own",
         ),
+        ("show 1 # so\n= 1\n", 1, "'#' in 'show 1 # so'", "comments in lines of their own"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(
@@ -127,6 +128,8 @@ VERDICTS = [
     ("@a.\n.b\n= 1", "ax\nxb\n= 1", True),  # a mark before the first line holds for all
     ("a.\n@.b\n= 1", "a.\nxb\n= 1", True),
     ("a.\n@.b\n= 1", "ax\nxb\n= 1", False),
+    ("a\n@b|c\n= 1", "a\nc\n= 1", True),  # a choice in a line of its own ends with the line
+    ("a\n@b|c\n= 1", "c\n= 1", False),
     ("a.c\n= 1", "abc\n= 1", False),
     ("= illegal move: a1 x", "= illegal move: a1 x", True),
     ("= illegal move: a1 x", "= illegal move: a1 y", False),
@@ -218,6 +221,11 @@ def test_for_gtp_as_answers(gtp: str, answers: str) -> None:
         ("?play 1\n= illegal move: 1 (x)", "10 play 1\n#? [illegal move: 1 \\(x\\)]"),
         ("?a\n@[0-2]|x\n= 1", "10 a\n#? [[0-2]|x]"),
         ("?a\n@(?ai)win e4\n= 1", "10 a\n#? [(?i)win e4]"),
+        ("?a\nx\n@y|z\n= 1", "10 a\n#? [x\\n(?:y|z)]"),
+        (
+            "?a\n@x|y\n= illegal move: (1)",
+            "10 a\n#? [(?:x|y)\\nillegal move: \\(1\\)]",
+        ),
         ("?a\n@(?!(?:A1)\\Z).*\n= 1", "10 a\n#? [!A1]"),
         ("?a\n!x\n= 1", "10 a\n#? [\\!x]"),
         ("?a\n@!x|y\n= 1", "10 a\n#? [(?:!x|y)]"),  # it would be taken for a negated one
@@ -240,6 +248,7 @@ def test_answers_for_gtp(answers: str, gtp: str) -> None:
             "an expression for an illegal move",
         ),
         ("?x\n= 1", "x.gtp", 1, "found the command '?x'"),
+        ("a # b", "x.gtp", 1, "found the command 'a # b', expected one without a comment"),
         (
             "?a\n= 1\n?x\n= -1",
             "x.txt",
