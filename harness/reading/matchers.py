@@ -50,7 +50,10 @@ class Bound:
         if length >= self._many:
             return False
         for longer in (max(_SHORTEST, 1 << length.bit_length()), length):
-            steps = _sequence(self._nodes, longer).steps
+            try:
+                steps = _sequence(self._nodes, longer).steps
+            except RecursionError:  # groups within groups
+                return False
             if (steps * (longer + 1) if self._anywhere else steps) <= MOST:
                 self._few = longer
                 return True

@@ -63,8 +63,9 @@ _ESCAPED = r"(?s)\\(.)"
 _SPECIAL = frozenset("\\.^$*+?{}[]()")  # nearly all expressions have none of these
 
 # What multiplies the ways to match: repetitions, choices, references; some other (?...) as well.
+# Java's \R is a choice, and awk's \52 and \x2a are stars.
 _WAYS = r"[*+?{|\\]"
-_NO_WAYS = r"(?s)\\[^1-9]"
+_NO_WAYS = r"(?s)\\[^0-9kRx]"
 
 _SHOWN = 200  # characters of an expression in a message
 

@@ -36,6 +36,8 @@ ENDLESS = [
     (r".*.*.*.*x", "a" * 10_000),
     (r"(?=(a+)+b)a*", "a" * 60),
     (r"((a{0,9}){0,9}){0,9}b", "a" * 100_000),
+    (r"(?<n>.*)\k<n>", "a" * 200_000 + "b"),
+    (r"\R*x", "\r\n" * 60),
 ]
 
 
@@ -56,7 +58,7 @@ def test_what_takes_for_ever_is_given_up(expression, text):
 
 @pytest.mark.processes
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize("expression", ["b|(a|a)*c"])
+@pytest.mark.parametrize("expression", ["b|(a|a)*c", r"(a\053)\053b", r"(a\x2b)\x2bb"])
 def test_so_is_what_awk_would_search(expression):
     test = pattern.searcher.__wrapped__(expression)
     with pytest.raises(UndecidedError):
@@ -73,6 +75,8 @@ DECENT = [
     (r"(?=.*B2)(?!.*C3).*", "A1 B2", True),
     (r"(?=.*B2)(?!.*C3).*", "A1 B2 C3", False),
     (r".*(?<=W\+)\d+(\.5)?", "W+4.5", True),
+    # Too deep to be told how long it takes, and not too deep to be matched.
+    ("(a|" * 130 + "b" + ")*" * 130, "a" * 300, True),
 ]
 
 
