@@ -12,7 +12,9 @@ expressions (``tests/harness/test_java_regex.py``).
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from itertools import groupby
 
 from harness.core.typed import NamedTuple
 from harness.reading import regex_reader
@@ -326,10 +328,8 @@ class _JavaParser(RegexReader):
 
         cases = ("Lu", "Ll", "Lt")
         wanted = cases if category in cases and self._flags.ignore_case else category
-        known = [*map(chr, range(128)), *self._beyond]
-        return regex_reader.of(
-            one for one in known if unicodedata.category(one).startswith(wanted)
-        )
+        kinds = {one: unicodedata.category(one) for one in [*map(chr, range(128)), *self._beyond]}
+        return _of_kind(kinds, lambda kind: kind.startswith(wanted))
 
     def _character(self, letter: str) -> int:
         """Return the code of the character that an escape stands for."""
@@ -460,6 +460,7 @@ def _union(sets: Iterable[Ranges]) -> Ranges:
     return regex_reader.of(pair for one in sets for pair in one)
 
 
+@lru_cache(1)  # an expression has several
 def _boundary(non_ascii: str) -> str:
     """Return Java's word boundary for texts with no others than ``non_ascii`` outside ASCII.
 
@@ -471,12 +472,25 @@ def _boundary(non_ascii: str) -> str:
     import unicodedata
 
     kinds = {one: unicodedata.category(one) for one in non_ascii}
-    words = regex_reader.of(one for one, kind in kinds.items() if kind[0] == "L" or kind == "Nd")
-    letter = regex_reader.in_python(regex_reader.of([*regex_reader.WORD, *words]))
-    accent = regex_reader.in_python(
-        regex_reader.of(one for one, kind in kinds.items() if kind == "Mn")
+    letters = _union(
+        [regex_reader.WORD, _of_kind(kinds, lambda kind: kind[0] == "L" or kind == "Nd")]
     )
-    accented = "".join(f"|(?<={letter}{accent * count})" for count in range(1, 9))
+    accents = _of_kind(kinds, lambda kind: kind == "Mn")
+    letter, accent, either = map(
+        regex_reader.in_python, (letters, accents, _union([letters, accents]))
+    )
+    accented = "".join(f"|(?<={letter}{accent}{{{count}}})" for count in range(1, 9))
     before = f"(?:(?<={letter}){accented})"
-    after = f"(?:(?={letter})|(?={accent}){before})"
-    return f"(?:{before}(?!{after})|(?!{before}){after})"
+    # An accent behind a word belongs to it, and any other one does not begin a word.
+    return f"(?:{before}(?!{either})|(?!{before})(?={letter}))"
+
+
+def _of_kind(kinds: Mapping[str, str], is_wanted: Callable[[str], bool]) -> Ranges:
+    """Return the characters of some categories among those of a text, which are sorted.
+
+    What lies between two of them and is not in the text may be in it, too: so there are never more
+    ranges than Unicode has, whatever an engine prints.
+    """
+    runs = groupby(kinds, key=lambda one: is_wanted(kinds[one]))
+    found = [list(run) for is_one, run in runs if is_one]
+    return regex_reader.of((ord(run[0]), ord(run[-1])) for run in found)

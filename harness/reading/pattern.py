@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from harness.core.errors import PatternError
 from harness.core.records import Pattern
@@ -155,7 +155,7 @@ def matcher(expression: str) -> Test:
     if not java_regex.depends_on_script(expression):
         return test
 
-    @cache
+    @lru_cache(64)  # an engine may print other characters each time
     def knowing(non_ascii: str) -> Test:
         """Return one that knows all scripts' letters."""
         in_python = partial(java_regex.in_python, non_ascii=non_ascii)

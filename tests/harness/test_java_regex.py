@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 from pathlib import Path
 
@@ -137,6 +138,15 @@ REFUSED = [
     ("[a&&]", "'&&' in a set with nothing behind it"),
     ("[a&&&&b]", "'&&' in a set with nothing behind it"),
 ]
+
+
+@pytest.mark.parametrize("expression", [r"\bA1\b.*\bB2\b", r"A1\p{L}*[\P{Lu}]B2"])
+def test_a_reply_of_all_letters_takes_no_longer_than_others(expression: str) -> None:
+    """It has half a megabyte, and every other letter, so that none is beside another."""
+    letters = [one for one in map(chr, range(128, 0x30000)) if unicodedata.category(one)[0] == "L"]
+    begun = time.process_time()
+    assert not matcher(expression)(f"A1{''.join(letters[::2])}")
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize(("expression", "why"), REFUSED)
