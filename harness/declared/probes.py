@@ -11,7 +11,8 @@ from harness.core.records import FailureKind, Reply
 from harness.declared.declaration import Argument, DeclaredGame, Drawn
 from harness.declared.game_state import vertex_of
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
-from harness.reading.answer_files import escape_text, is_known
+from harness.reading.answer_files import is_known
+from harness.reading.pattern import escape_text
 from oracle.command_properties import STANDARD
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")

@@ -14,7 +14,7 @@ from harness.declared.accepted_lines import ShownCommand
 from harness.declared.declaration import NUMBERED, STANDARD, Argument, Drawn, Form, Kind
 from harness.declared.evidence import Evidence
 from harness.declared.probes import is_about_engine
-from harness.reading.answer_files import escape_text
+from harness.reading.pattern import escape_text
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ZEROS = re.compile(r"0[0-9]+")  # a number would lose them

@@ -13,7 +13,7 @@ from harness.declared.engine import unfit
 from harness.declared.probes import tells_end
 from harness.declared.specifying import form_of
 from harness.declared.trial import CommandTally, Observations, ReplyPair
-from harness.vocabulary.answers import literally
+from harness.reading.pattern import escape_answer
 from harness.vocabulary.transformations import COLORS, SYMMETRY
 
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
@@ -236,7 +236,8 @@ def _over(observations: Observations, declaration: Declaration) -> Iterator[str]
     goes_on = {ask for (ask, _), (_, accepted) in observations.moves_after.items() if accepted}
     for ask, texts in sorted(ends.items(), key=lambda one: (not tells_end(one[0]), len(one[1]))):
         if ask in goes_on:
-            said, pattern = " or ".join(sorted(texts)), "|".join(map(literally, sorted(texts)))
+            said = " or ".join(sorted(texts))
+            pattern = "|".join(map(escape_answer, sorted(texts)))
             is_ = json.dumps(pattern, ensure_ascii=False)  # a text of TOML, too
             hint = f'does that end a game? over = {{ ask = "{ask}", is = {is_} }}'
             yield f"no move was accepted after {ask} had said {said}: {hint}"

@@ -27,10 +27,11 @@ from harness.declared.engine import ReferenceEngine
 from harness.declared.game_state import ConversationState, refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
+from harness.reading.pattern import escape_answer
 from harness.specifications import specification
 from harness.specifications.record import InProcess, Specification, Truth, reply_of
 from harness.vocabulary import BoardKind, answers
-from harness.vocabulary.answers import SETTING, AnswerForm, is_a_move, literally
+from harness.vocabulary.answers import SETTING, AnswerForm, is_a_move
 from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment
 from oracle import command_properties
 from oracle.command_properties import BOARD, MOVED, CommandProperties
@@ -130,12 +131,12 @@ def _expression(text: str, reply: tuple[str, ...]) -> str:
     words = text.split()
     flag = "(?i)" if Form.CASELESS in reply and text.lower() != text.upper() else ""
     if Form.FIRST_WORD in reply:
-        return flag + (rf"{literally(words[0])}(\s[\s\S]*)?" if words else "")
+        return flag + (rf"{escape_answer(words[0])}(\s[\s\S]*)?" if words else "")
     counts = Form.NUMBERS in reply or Form.COLUMNS in reply
     each = [
         _number_expression(_number(word))
         if counts and _NUMBER.fullmatch(word)
-        else literally(word)
+        else escape_answer(word)
         for word in words
     ]
     if Form.ANY_ORDER not in reply or len(words) < 2:

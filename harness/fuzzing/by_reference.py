@@ -22,9 +22,9 @@ from harness.fuzzing import judges
 from harness.fuzzing.drawing import GuessingDrawer
 from harness.fuzzing.judges import Drawing, ExpectedCommand, HeardScript, ScriptSearch, WrongReply
 from harness.judging.in_process import expression, is_exact, same
+from harness.reading.pattern import escape_answer
 from harness.running import protocol_facts
 from harness.specifications.record import Specification
-from harness.vocabulary.answers import literally
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
 
 _SHOW = "showboard"
@@ -186,7 +186,7 @@ class ByReference:
             return ExpectedCommand(command, None, False, refused)
         if self._chooses(command):
             told = asked.choices(engine, command) if is_last else ()
-            wanted = "|".join(map(literally, told)) or expression(command, right, asked)
+            wanted = "|".join(map(escape_answer, told)) or expression(command, right, asked)
             return ExpectedCommand(command, wanted if is_last else None, is_last)
         is_test = is_last or is_exact(command, asked)
         found = expression(command, right, asked) if is_test else None

@@ -17,8 +17,8 @@ from harness.declared.specifying import match_anywhere
 from harness.generating.record_reading import DAMAGED, Choices, RecordPiece, read_games
 from harness.generating.record_replay import is_private
 from harness.judging import in_process
+from harness.reading.pattern import escape_answer
 from harness.specifications.record import Specification
-from harness.vocabulary.answers import literally
 from oracle.position import grid
 from oracle.sgf import Node, load, write
 
@@ -191,7 +191,7 @@ class Drafter:
             gives_up = declared.keeps and right.text.lower() in map(str.lower, declared.instead)
             if not choices and not gives_up and right.text:
                 choices = (right.text,)  # the only right one
-            texts = "|".join(literally(one.lower()) for one in choices)
+            texts = "|".join(escape_answer(one.lower()) for one in choices)
             return f"(?i){texts}" if choices else ""
         if declared.kind == Kind.MOVES:
             # What tells a refusal that says ``=`` from a move that is played.

@@ -9,7 +9,7 @@ from harness.core.errors import CaseError, PatternError
 from harness.core.records import DONE, Pattern, Reply, Step, Verdict
 from harness.core.text import BLANKS
 from harness.reading.dialect import Dialect
-from harness.reading.pattern import bind_to_deadline
+from harness.reading.pattern import bind_to_deadline, escape_text
 
 COUNTS = "?"  # before a command in a case file: its answer is judged
 REFUSED = "= -1"
@@ -68,7 +68,6 @@ EXPRESSION = "@"  # before the first line of an answer, or any: a regular expres
 REASONS = f"= {EXPRESSION}"  # begins a status: the rest is an expression for what is said in it
 _COMMENT = "#"
 _SHOWN = 60  # characters of a line in a message
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 
 
 class AnswerDialect(Dialect):
@@ -197,11 +196,6 @@ def expression_of(answer: str) -> str:
         _group(line.removeprefix(EXPRESSION)) if line.startswith(EXPRESSION) else escape_text(line)
         for line in lines
     )
-
-
-def escape_text(text: str) -> str:
-    """Return the expression that matches a text and nothing else."""
-    return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 @cache  # many tests expect the same

@@ -12,7 +12,7 @@ from harness.core.errors import CaseError, PatternError
 from harness.core.records import ANSWERS_FILE, DONE, CaseFile, Pattern, Step
 from harness.core.text import BLANKS
 from harness.reading import answer_files, java_regex
-from harness.reading.pattern import matcher, plain_texts
+from harness.reading.pattern import escape_answer, escape_text, matcher, plain_texts
 
 _ANY = f"{answer_files.EXPRESSION}.*"
 _ILLEGAL = answer_files.ILLEGAL.removeprefix("= ")
@@ -101,9 +101,7 @@ def _literal(text: str) -> list[str]:
         or " #" in line
         for line in lines
     ):
-        whole = r"\n".join(
-            answer_files.escape_text(line).replace(_COMMENT, rf"\{_COMMENT}") for line in lines
-        )
+        whole = r"\n".join(escape_text(line).replace(_COMMENT, rf"\{_COMMENT}") for line in lines)
         return [f"{answer_files.EXPRESSION}{whole}"]
     return lines
 
@@ -176,8 +174,7 @@ def _for_gtp(answer: str, status: str) -> str:
             reason = answer_files.part_of(reason)
         answer = "\n".join(filter(None, (answer, reason)))
     if not answer_files.is_expression(answer):
-        found = answer_files.escape_text(answer).replace("\n", r"\n")
-        return rf"\{found}" if found.startswith("!") else found
+        return escape_answer(answer)
     found = answer_files.expression_of(answer).replace("\n", r"\n")
     if negated := _NEGATED.fullmatch(found):
         return "!" + _in_java((negated[1] or "") + negated[2])

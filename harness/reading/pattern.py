@@ -135,6 +135,20 @@ def plain_texts(expression: str) -> tuple[str, ...]:
     return tuple(re.sub(_ESCAPED, r"\1", choice) for choice in expression.split("|"))
 
 
+def escape_text(text: str) -> str:
+    """Return the expression that matches a text and nothing else, its line ends as they are."""
+    return re.sub(r"[\\.^$*+?{}\[\]()|]", r"\\\g<0>", text)
+
+
+def escape_answer(text: str) -> str:
+    """Return the expression that expects a text and nothing else, in one line.
+
+    A ``!`` at its beginning is escaped: an expectation that begins with one is negated.
+    """
+    found = escape_text(text).replace("\n", r"\n")
+    return rf"\{found}" if found.startswith("!") else found
+
+
 @cache
 def matcher(expression: str) -> Test:
     """Return a test of whether Java's ``expression`` matches the whole of a text.

@@ -10,9 +10,9 @@ from math import isinf
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from harness.reading.pattern import escape_answer
 from oracle.position import NAMES, color_of
 
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 _WHOLE_SCORE = re.compile(r"([BW]\+[0-9]+)(\.0)?")
 _MOVE = r"(?i)[a-hj-z]([1-9]|1[0-9]|2[0-5])"
 _A_MOVE = re.compile(_MOVE, re.ASCII)
@@ -35,11 +35,6 @@ class AnswerForm(NamedTuple):
 Forms = Mapping[str, AnswerForm]  # by the name of the command
 
 
-def literally(text: str) -> str:
-    """Return the expression that matches a text and nothing else."""
-    return _SPECIAL.sub(r"\\\g<0>", text).replace("\n", r"\n")
-
-
 def _lower(text: str) -> str:
     """Return small letters for those of ASCII, which are all that ``(?i)`` knows."""
     return text.encode("utf-8", "surrogateescape").lower().decode("utf-8", "surrogateescape")
@@ -50,24 +45,26 @@ def _cases(text: str) -> tuple[str, ...]:
     return text, _NAMED.sub(lambda m: m[0].lower(), text), _NAMED.sub(lambda m: m[0].upper(), text)
 
 
-EXACT = AnswerForm(lambda text: text, literally, lambda text: (text,))
+EXACT = AnswerForm(lambda text: text, escape_answer, lambda text: (text,))
 CASELESS = AnswerForm(
     _lower,
-    lambda text: f"{'(?i)' if _lower(text) != text.upper() else ''}{literally(text)}",
+    lambda text: f"{'(?i)' if _lower(text) != text.upper() else ''}{escape_answer(text)}",
     _cases,
 )
 # A score without the fraction of a whole number: ``B+4`` for ``B+4.0``.
 SCORE = AnswerForm(
     lambda text: w[1] if (w := _WHOLE_SCORE.fullmatch(text)) else text,
     lambda text: (
-        literally(w[1]) + r"(\.0)?" if (w := _WHOLE_SCORE.fullmatch(text)) else literally(text)
+        escape_answer(w[1]) + r"(\.0)?"
+        if (w := _WHOLE_SCORE.fullmatch(text))
+        else escape_answer(text)
     ),
     lambda text: (text, w[1], f"{w[1]}.0") if (w := _WHOLE_SCORE.fullmatch(text)) else (text,),
 )
 # A picture without blanks in the empty line, which a reply cannot have empty.
 PICTURE = AnswerForm(
     lambda text: _SOLE_BLANKS.sub("", text),
-    lambda text: literally(_SOLE_BLANKS.sub("", text)).replace(r"\n\n", r"\n *\n"),
+    lambda text: escape_answer(_SOLE_BLANKS.sub("", text)).replace(r"\n\n", r"\n *\n"),
     lambda text: (text, _SOLE_BLANKS.sub("  ", text)),
 )
 # A move where any legal one will do. Which are legal, the answer alone does not tell.

@@ -153,6 +153,7 @@ def form(reply, refused="", refusals=Form.FREE):
 # how, a right reply, those that are the same, others
 ALIKE = [
     ("exact", "A1 b2", ["A1 b2"], ["a1 b2", "b2 A1", "A1  b2", ""]),
+    ("exact", "!A1 !", ["!A1 !"], ["A1 !", "b2"]),  # "[!...]" would be negated
     ("caseless", "A1 b2", ["A1 b2", "a1 B2"], ["b2 a1", ""]),
     ("any order", "a1 b2 b2", ["b2 a1 b2", "a1\nb2 b2"], ["a1 b2", "a1 a1 b2", "a1 b2 b3", ""]),
     ("numbers", "2 3.5", ["2.0 3.50", "+2 3.4999", "2 3.5"], ["2 3.501", "2", "3.5 2", "-2 3.5"]),
@@ -172,6 +173,9 @@ def test_replies_are_compared_as_declared(reply, right, same, others):
     assert [how.normal(text) == how.normal(right) for text in same] == [True] * len(same)
     assert [how.normal(text) == how.normal(right) for text in others] == [False] * len(others)
     matches = pattern.matcher(how.expression(right))
+    expected = pattern.read_gogui(f"[{how.expression(right)}]")
+    assert expected
+    assert not expected.negated
     assert [bool(matches(text)) for text in (right, *same)] == [True] * (len(same) + 1)
     assert [bool(matches(text)) for text in others] == [False] * len(others)
 

@@ -13,12 +13,11 @@ from harness.judging import in_process
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
-from harness.reading.pattern import read_gogui
+from harness.reading.pattern import escape_answer, read_gogui
 from harness.specifications import specification
 from harness.specifications.record import reply_of
 from harness.verifying.expectation_judge import FindingKind, near
 from harness.verifying.verification import specification_of, verify
-from harness.vocabulary import answers
 from tests.harness.shipped_assignments import SOME_LONG
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -248,7 +247,7 @@ def test_an_expectation_that_is_wrong_loose_or_tight_is_found_everywhere(path):
         findings = verify([case._replace(steps=steps)], own).findings
         return {one.line: one.kind for one in findings}
 
-    wrong = find_with(lambda right: answers.literally(f"{right.text}x"))
+    wrong = find_with(lambda right: escape_answer(f"{right.text}x"))
     assert wrong == dict.fromkeys(tests, FindingKind.WRONG)
     assert find_with(lambda right: ".*") == dict.fromkeys(tests, FindingKind.LOOSE)
     several = [
@@ -256,7 +255,7 @@ def test_an_expectation_that_is_wrong_loose_or_tight_is_found_everywhere(path):
         for line, step in tests.items()
         if len(in_process.forms(step.command, replies[line], own)) > 1
     ]
-    tight = find_with(lambda right: answers.literally(right.text))
+    tight = find_with(lambda right: escape_answer(right.text))
     assert tight == dict.fromkeys(several, FindingKind.TIGHT)
 
 
@@ -341,7 +340,7 @@ def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
     for other in list(near(right.text))[:12]:
         got = right._replace(text=other)
         if not in_process.same("score", right, got, specification("go-scoring")):
-            literal = answers.literally(other)
+            literal = escape_answer(other)
             ((kind, _),) = find_in_text(f"{text}#? [{literal}]", "go-scoring")
             assert kind is FindingKind.WRONG
             ((kind, _),) = find_in_text(f"{text}#? [{exact}|{literal}]", "go-scoring")
