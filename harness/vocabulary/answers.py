@@ -7,10 +7,11 @@ forms are those of the specification, ``cases/README.md``, "What a case may ask"
 import re
 from collections.abc import Callable, Mapping
 from math import isinf
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.reading.pattern import escape_answer
+from oracle.boards import read_text
+from oracle.errors import FormatError
 from oracle.position import NAMES, color_of
 
 _WHOLE_SCORE = re.compile(r"([BW]\+[0-9]+)(\.0)?")
@@ -141,10 +142,10 @@ def policy(session: Any, words: list[str]) -> Facts:
 
 
 def file(session: Any, words: list[str]) -> Facts:
-    """Content of the file in the command."""
+    """Content of the file in the command, which lies in the session's folder."""
     try:
-        return (), (Path(words[1]).read_bytes(),)
-    except (OSError, IndexError):
+        return (), (read_text(words[1], session.folder),)
+    except (FormatError, IndexError):
         return (), ()
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging import in_process
+from harness.specifications import specification
 from oracle.position import Position, grid, vertex
 from oracle.symmetry import ALL, image
 
@@ -83,3 +84,15 @@ CORNER = {(0, 0): 1}
 )
 def test_which_tests_are_the_same(one, other, same):
     assert (identity(*one) == identity(*other)) is same
+
+
+@pytest.mark.parametrize(("content", "same"), [("b a 1\n", True), ("b a 2\n", False)])
+def test_a_question_about_a_file_is_about_that_of_the_folder(tmp_path, content, same):
+    identities = []
+    for folder, text in (("one", "b a 1\n"), ("other", content)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "board.txt").write_text(text)
+        engine = specification("gosensei").reference_engine(str(tmp_path / folder))
+        command = "is_valid board.txt"
+        identities.append(in_process.identity(engine, command, specification("gosensei")))
+    assert (identities[0] == identities[1]) is same
