@@ -7,7 +7,7 @@ refusal that says ``=`` has the form that ``refusals`` names, whatever the comma
 
 import re
 from dataclasses import replace
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -119,8 +119,9 @@ def _number(word: str) -> str:
     """Return a number as it reads to three places; other words as they are."""
     if not _NUMBER.fullmatch(word):
         return word
-    value = Decimal(word).quantize(_PLACES).normalize()
-    return f"{value + 0:f}"  # no minus zero
+    with localcontext(prec=len(word) + 3):  # all of its digits, however many
+        value = Decimal(word).quantize(_PLACES).normalize()
+        return f"{value + 0:f}"  # no minus zero
 
 
 # --- expressions -------------------------------------------------------------------------------
