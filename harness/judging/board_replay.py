@@ -164,8 +164,8 @@ class _BoardReplay:
         self._move(arguments[0], reply.split(maxsplit=1)[0])
 
     def undo(self, arguments: list[str], _reply: str) -> None:
-        for _ in range(int(arguments[0]) if arguments else 1):
-            if self.game is not None:
+        if self.game is not None:
+            for _ in range(int(arguments[0]) if arguments else 1):
                 self.game.undo()
 
     def set_up(self, arguments: list[str], _reply: str) -> None:

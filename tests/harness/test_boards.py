@@ -113,6 +113,7 @@ UNKNOWN = [
     pytest.param([*START, "play b a2", "play b b1", "play w a1"], id="accepted, and suicide"),
     pytest.param([*START, "play x a1"], id="accepted, and no color"),
     pytest.param([*START, "undo"], id="accepted, and nothing to undo"),
+    pytest.param([*START, "play b d4", f"gg-undo {10**12}"], id="undone without end"),
     pytest.param([*START, ("genmove b", "= nowhere")], id="a reply that is no move"),
     pytest.param([*START, ("play b a1", None)], id="not answered"),
     pytest.param([*START, "kata-set_position b a1"], id="a setup of another engine's"),
