@@ -12,7 +12,7 @@ from zlib import crc32
 
 from harness.core import file_system
 from harness.core.records import Failure, Reply
-from harness.core.text import encode
+from harness.core.text import encode, read_number
 
 # The folder of the files that scripts name, beneath the one in which engines start: in a sandbox
 # they see it as it is, and the rest of theirs is their own to write into.
@@ -42,7 +42,8 @@ class Script(NamedTuple):
     @property
     def weight(self) -> tuple[int, int, int]:
         """Measure of a script's length: its commands, the size of its board, its letters."""
-        sizes = [int(c.split()[1]) for c in self.commands if c.startswith("boardsize ")]
+        named = [c.split()[1] for c in self.commands if c.startswith("boardsize ")]
+        sizes = [read_number(size) or 0 for size in named]  # a game of one's own may name sizes
         letters = sum(map(len, self.commands)) + sum(len(text) for _, text in self.files)
         return len(self.commands), max(sizes, default=0), letters
 

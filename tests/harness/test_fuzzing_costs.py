@@ -59,6 +59,11 @@ def test_slow_ones_get_a_third_of_the_time(elapsed, asked):
     assert costs.list_slow() == [("genmove", 2, 2, 2 - asked)] * (asked < 2)
 
 
+@pytest.mark.parametrize(("named", "size"), [("7", 7), ("small", 0), ("1" * 5_000, 0)])
+def test_the_size_of_a_board_counts_where_it_is_one(named, size):
+    assert Script((f"boardsize {named}",)).weight[:2] == (1, size)
+
+
 def test_the_start_of_an_engine_is_no_command_s_cost():
     costs = Costs(STANDARD)
     costs.note(trace(("gogui-rules_final_result", *GAME)), is_first=True)
