@@ -233,7 +233,6 @@ _HANDLERS: dict[str, Handler] = {
 # What the engine chose (``genmove``) is played to the oracle as a move; all else is sent to it as
 # it stands in the case file, whatever the engine made of it.
 
-
 _CHOSEN = ("resign", "pass")
 _NO_BOARDS: Mapping[int, Diagram] = {}
 

@@ -151,7 +151,6 @@ class Search:
 # explains all failures, a single mistake may be named that explains three quarters of them. Also
 # then nothing that passed is contradicted, and to the other failed tests it answers rightly.
 
-
 TOO_MANY = 6  # sets of mistakes that fit: to name them would be to guess
 SUPPORT = 2  # failures for each mistake, if there are several
 

@@ -91,20 +91,19 @@ def folder_of(case: CaseFile) -> str:
 def specifications_of(case: CaseFile) -> tuple[Specification, ...]:
     """Return those that a file may belong to, the likeliest first; none is a stranger.
 
-    The likeliest is the one of whose commands the file has most, of several the first of
-    :data:`~harness.specifications.NAMES`. Then come its relatives: a file about the policy may
-    show mistakes in the rules as well.
+    The likeliest is the one of whose commands the file has most, of several the first of NAMES.
+    Then come its relatives: a file about the policy may show mistakes in the rules as well.
     """
     commands = {step.command for step in case.steps}
     known = {}
     for name in NAMES:
         signs = specification(name).signs
-        if count := sum(re.fullmatch(signs, command) is not None for command in commands):
-            known[name] = count
-    related = {other for name in known for other in specification(name).relatives}
-    leading = [name for name in known if name not in related]
-    if not leading:
+        known[name] = sum(re.fullmatch(signs, command) is not None for command in commands)
+    found = [name for name, count in known.items() if count]
+    related = {other for name in found for other in specification(name).relatives}
+    if not found:
         return ()
+    leading = [name for name in found if name not in related]
     likeliest = specification(max(leading, key=known.__getitem__))
     return likeliest, *map(specification, likeliest.relatives)
 
@@ -178,7 +177,6 @@ def _find_form(command: str, specification: Specification) -> AnswerForm:
 # --- A test for equal tests: equal up to a symmetry of the board and an exchange of colors -------
 # A test is its command, the position that it is about, and whatever else its answer depends on:
 # side to move, ko, komi, policy, prisoners, the last passes.
-
 
 Identity = tuple[Any, ...]
 

@@ -171,10 +171,6 @@ def _attributes(kind: Any) -> tuple[list[str], list[str]]:
 
 
 # --- The answers of engines with mistakes to the commands that another engine was sent -----------
-# A :class:`RecordedConversation` is all that was said to one engine, from its start to its end or
-# to where it broke. :class:`Replayer` says the same to mutants, which make one mistake or several,
-# and tells at which commands each of them did as the engine did.
-
 
 Alike = Callable[[int, Reply], bool]
 Answers = list[str | Breakdown]  # as sent; the last one may be how the engine failed
@@ -183,7 +179,7 @@ Memory = dict[tuple[object, ...], dict[frozenset[Mistake], Answers]]
 
 
 class RecordedConversation(NamedTuple):
-    """Commands to one engine, and its replies."""
+    """Commands to one engine and its replies, from its start to its end or to where it broke."""
 
     steps: tuple[Step, ...]
     replies: tuple[Reply | None, ...]  # the first None: where it broke, or was asked no more

@@ -92,7 +92,6 @@ class _CoverSearch:
             self._branch(mistakes & ~self.tests[place], [*choice, place])
 
 
-# --- How strong a set of cases is: which of the mistakes people make do its tests catch? ---------
 # Every test is given to a mutant for each mistake (:mod:`oracle.mistakes`). A test *catches* a
 # mistake if the reference engine passes it and the mutant fails it, crashes or hangs. Tests stay
 # in their files: all commands of a file are sent, but the verdicts of other tests do not count.

@@ -60,9 +60,7 @@ def _text_of(status: str) -> str:
 
 
 # --- case files of answers ----------------------------------------------------------------------
-# The grammar is in ``cases/README.md``. A command is followed by the lines of its answer and its
-# status. They are read and judged here; :mod:`harness.reading.conversion` writes them. Pure.
-
+# The grammar is in ``cases/README.md``; :mod:`harness.reading.conversion` writes them. Pure.
 
 EXPRESSION = "@"  # before the first line of an answer, or any: a regular expression
 REASONS = f"= {EXPRESSION}"  # begins a status: the rest is an expression for what is said in it
@@ -86,7 +84,7 @@ class AnswerDialect(Dialect):
         answer, status = split_answer(whole(reply))
         wanted, due = split_answer(expected.text)
         if due.startswith(REASONS):
-            is_due = bool(_tester(_reason_of(due))(_reason_of(status)))
+            is_due = bool(_tester(due.removeprefix("= "))(status.removeprefix("= ")))
         else:
             is_due = status == due
         return Verdict.PASSED if is_due and _tester(wanted)(answer) else Verdict.FAILED
@@ -95,10 +93,6 @@ class AnswerDialect(Dialect):
     def judged(reply: Reply) -> Reply:
         """Return a reply with the text that is judged: all of it."""
         return reply._replace(text=whole(reply))
-
-
-def _reason_of(status: str) -> str:
-    return status.removeprefix("= ")
 
 
 ANSWERS = AnswerDialect()
@@ -154,21 +148,17 @@ def _step(block: list[tuple[int, str]], path: str) -> Step:
     said, _ = split_answer(text)
     try:
         # It matches the whole answer, the status too, for those who show it.
-        expression = f"{_to_pattern(said)}\n" if said else ""
-        expression += f"= {_to_pattern(_reason_of(status))}"
+        expression = f"{part_of(said)}\n" if said else ""
+        expression += f"= {part_of(status.removeprefix('= '))}"
     except PatternError as error:
         raise CaseError(str(error), path, answer[0][0]) from None
     expected = Pattern(text, expression, negated=False, expected_fail=False)
     return Step(number, command, -1, command, first.startswith(COUNTS), expected)
 
 
-def _to_pattern(answer: str) -> str:
-    _tester(answer)  # refuses what is not an expression
-    return part_of(answer)
-
-
 def part_of(answer: str) -> str:
-    """Return the expression for an answer that others may stand beside."""
+    """Return the expression for an answer that others may stand beside; raises PatternError."""
+    _tester(answer)  # refuses what is not an expression
     return _group(expression_of(answer)) if is_expression(answer) else escape_text(answer)
 
 

@@ -12,9 +12,9 @@ expressions (``tests/harness/test_java_regex.py``).
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 
 from harness.core.typed import NamedTuple
 from harness.reading import regex_reader
@@ -426,9 +426,9 @@ class _JavaParser(RegexReader):
                 self._refuse("found '&&' in a set with nothing behind it")
             if following == "&" and self._raw(1) != "&":
                 self._refuse("found '&&[...]&' in a set: '\\&' is the character itself")
-            found = _union(right)
-            parts = [regex_reader.intersection(_union(parts), found) if parts else found]
-        return _union(parts)
+            found, left = regex_reader.of(chain(*right)), regex_reader.of(chain(*parts))
+            parts = [regex_reader.intersection(left, found) if parts else found]
+        return regex_reader.of(chain(*parts))
 
     def _member(self, character: str) -> Ranges:
         self._place += 1
@@ -456,10 +456,6 @@ class _JavaParser(RegexReader):
         return self._apply_case(((first, last),))
 
 
-def _union(sets: Iterable[Ranges]) -> Ranges:
-    return regex_reader.of(pair for one in sets for pair in one)
-
-
 @lru_cache(1)  # an expression has several
 def _boundary(non_ascii: str) -> str:
     """Return Java's word boundary for texts with no others than ``non_ascii`` outside ASCII.
@@ -472,13 +468,11 @@ def _boundary(non_ascii: str) -> str:
     import unicodedata
 
     kinds = {one: unicodedata.category(one) for one in non_ascii}
-    letters = _union(
-        [regex_reader.WORD, _of_kind(kinds, lambda kind: kind[0] == "L" or kind == "Nd")]
-    )
+    words = _of_kind(kinds, lambda kind: kind[0] == "L" or kind == "Nd")
     accents = _of_kind(kinds, lambda kind: kind == "Mn")
-    letter, accent, either = map(
-        regex_reader.in_python, (letters, accents, _union([letters, accents]))
-    )
+    letters, both = ((*regex_reader.WORD, *words, *more) for more in ((), accents))
+    sets = map(regex_reader.of, (letters, accents, both))
+    letter, accent, either = map(regex_reader.in_python, sets)
     accented = "".join(f"|(?<={letter}{accent}{{{count}}})" for count in range(1, 9))
     before = f"(?:(?<={letter}){accented})"
     # An accent behind a word belongs to it, and any other one does not begin a word.
@@ -488,8 +482,7 @@ def _boundary(non_ascii: str) -> str:
 def _of_kind(kinds: Mapping[str, str], is_wanted: Callable[[str], bool]) -> Ranges:
     """Return the characters of some categories among those of a text, which are sorted.
 
-    What lies between two of them and is not in the text may be in it, too: so there are never more
-    ranges than Unicode has, whatever an engine prints.
+    So that there are few ranges, whatever lies between them and is not in the text is in it, too.
     """
     runs = groupby(kinds, key=lambda one: is_wanted(kinds[one]))
     found = [list(run) for is_one, run in runs if is_one]

@@ -119,7 +119,6 @@ _KINDS: dict[Any, Callable[[Any, int], Effort]] = {
 # --- Processes that match regular expressions, so that one that takes too long can be ended ------
 # Each is kept for the next text; threads that match at the same time have one each.
 
-
 _PROGRAM = Path(__file__).with_name("matching.py")
 
 

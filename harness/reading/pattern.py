@@ -49,7 +49,6 @@ def within(seconds: float, pattern: re.Pattern[str], method: How) -> Callable[[s
     return test
 
 
-# --- Expectations: the ``#? [...]`` lines and what they match ------------------------------------
 # Matching means what it means to the two programs that made the format: gogui-regress matches a
 # Java regular expression against the whole reply text, GNU Go's ``regress.awk`` searches
 # ``^EXPRESSION$`` in its first line, so that ``A|B`` is "begins with A or ends with B".
@@ -141,10 +140,7 @@ def escape_text(text: str) -> str:
 
 
 def escape_answer(text: str) -> str:
-    """Return the expression that expects a text and nothing else, in one line.
-
-    A ``!`` at its beginning is escaped: an expectation that begins with one is negated.
-    """
+    """Return the same in a line; an expectation that begins with a bare ``!`` is negated."""
     found = escape_text(text).replace("\n", r"\n")
     return rf"\{found}" if found.startswith("!") else found
 
@@ -165,22 +161,17 @@ def matcher(expression: str) -> Test:
         return frozenset(texts).__contains__
     from harness.reading import java_regex
 
-    test = bind_to_deadline(expression, _compile(java_regex.in_python, expression), "fullmatch")
-    if not java_regex.depends_on_script(expression):
-        return test
-
     @lru_cache(64)  # an engine may print other characters each time
     def knowing(non_ascii: str) -> Test:
-        """Return one that knows all scripts' letters."""
         in_python = partial(java_regex.in_python, non_ascii=non_ascii)
         return bind_to_deadline(expression, _compile(in_python, expression), "fullmatch")
 
     def by_script(text: str) -> object:
-        if text.isascii():
-            return test(text)
-        return knowing("".join(sorted({one for one in text if not one.isascii()})))(text)
+        beyond = "" if text.isascii() else {one for one in text if not one.isascii()}
+        return knowing("".join(sorted(beyond)))(text)
 
-    return by_script
+    test = knowing("")
+    return by_script if java_regex.depends_on_script(expression) else test
 
 
 @cache

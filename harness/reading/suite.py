@@ -161,7 +161,6 @@ def _is_shown(name: str) -> bool:
 
 # --- The selection of tests that a command line names --------------------------------------------
 
-
 _RANGE = r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?"
 _LONGEST = 60  # characters of a range: no id has so many digits
 

@@ -65,16 +65,11 @@ def reply_of(raw: str) -> Reply:
     return Reply(raw.startswith("="), raw.partition(" ")[2].strip(), raw, 0.0)
 
 
-# --- The specification of an assignment: one record, which everything else works with ------------
-# An *assignment* (:mod:`harness.assignments`) says how a submission is submitted, run and marked;
-# a *specification* which questions it gets and which answers are right. Two assignments may share
-# one.
-
-
 @dataclass(frozen=True)
 class Specification:
     """The questions to submissions and their right answers. All defaults mean: nothing special.
 
+    Two assignments, which say how submissions are run and marked, may share a specification.
     Those that ship are :data:`harness.specifications.NAMES`; others come of a declaration
     (:mod:`harness.declared`).
     """

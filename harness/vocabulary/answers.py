@@ -97,9 +97,7 @@ def is_a_move(text: str) -> bool:
 # --- Facts beside the position that an answer depends on, read from a session of the oracle ------
 # Each reader is called before a command, with the session and the words of the command.
 
-
-# (color or signed numbers, the rest)
-Facts = tuple[tuple[int, ...], tuple[Any, ...]]
+Facts = tuple[tuple[int, ...], tuple[Any, ...]]  # (color or signed numbers, the rest)
 Read = Callable[[Any, list[str]], Facts]
 
 
@@ -152,7 +150,6 @@ def file(session: Any, words: list[str]) -> Facts:
 # --- Questions of commands and their answers in words for a student. Pure ------------------------
 # The words stand in the specifications, by the name of the command. An answer in another form than
 # the specification's is not put into words: what is wrong with it may be its form.
-
 
 _SCORE = re.compile(r"([BW])\+([0-9]+(?:\.[0-9]*[1-9])?)(?:\.0)?")
 

@@ -62,7 +62,6 @@ def _places(shape: Grid, size: int, symmetry: int) -> dict[int, int]:
 
 # --- Lines of Gomoku for tests to be about: found in positions, and made at every edge -----------
 
-
 DIRECTIONS = ("row", "column", "rising", "falling")  # in the order of oracle.rules.gomoku.steps
 _TURNS = ((0, 1), (1, 0), (1, 1), (1, -1))
 

@@ -131,7 +131,6 @@ class Scene(NamedTuple):
 # --- The features that an assignment looks for in positions, and how it asks about them ----------
 # ``features.py`` of each specification makes a :class:`FeatureKind` of these.
 
-
 Files = tuple[tuple[str, str], ...]
 Has = Callable[[SceneMoment], object]  # whether a moment has something
 Finder = Callable[[SceneMoment], str]

@@ -113,7 +113,6 @@ def _clear_first(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 
 # --- positions made -----------------------------------------------------------------------------
 
-
 _anytime = partial(made_positions.go_anytime, sizes=_SMALL)
 _carve = partial(made_positions.carve, sizes=_PLAYED)
 

@@ -276,7 +276,6 @@ def _ask_passes(*passes: str) -> scenes.Asker:
 
 # --- positions made -----------------------------------------------------------------------------
 
-
 _anytime = partial(made_positions.go_anytime, sizes=_SIZES)
 _in_game = partial(made_positions.go_anytime, sizes=(_PLAYED_ON,))
 _carve = partial(made_positions.carve, sizes=_SIZES)
