@@ -156,6 +156,9 @@ def find_command(name: str) -> Command:
     import gc
     from importlib import import_module
 
+    from harness.core.postponed import postpone
+
+    postpone("pexpect", "traceback")
     gc.disable()
     try:
         command: Command = getattr(import_module(COMMANDS[name][0]), name.upper())

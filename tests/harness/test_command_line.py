@@ -58,7 +58,7 @@ def test_a_run_loads_no_argparse(tmp_path) -> None:
     (tmp_path / "t.gtp").write_text("1 name\n")
     code = (
         "import sys; from harness.cli import main; main(sys.argv[1:]);"
-        " print(*{'argparse', 'gettext', 'subprocess', 'threading'} & set(sys.modules))"
+        " print(*{'argparse', 'gettext', 'subprocess', 'threading', 'signal'} & set(sys.modules))"
     )
     words = ["run", "/nowhere/engine", str(tmp_path / "t.gtp")]
     done = subprocess.run(
