@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import shutil
@@ -87,11 +86,7 @@ class Cache:
                 os.utime(own)
         with contextlib.suppress(FileNotFoundError):
             now = _stamp(own)
-            is_whole = now == before
-            if not is_whole:
-                with open(own, "rb") as file:
-                    is_whole = hashlib.file_digest(file, "sha256").hexdigest() == sha256
-            if is_whole:
+            if now == before or file_system.digest(own) == sha256:
                 self._checked[sha256] = now
                 return True
             Path(own).unlink(missing_ok=True)

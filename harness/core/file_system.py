@@ -20,11 +20,11 @@ def join_path(folder: str, path: str) -> str:
     return ("/" if whole.startswith("/") else "") + "/".join(parts) or "."
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes."""
+def digest(path: str | os.PathLike[str]) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal; raises OSError."""
     import hashlib
 
-    with path.open("rb") as file:
+    with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

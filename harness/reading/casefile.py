@@ -50,12 +50,16 @@ def read(path: str | os.PathLike[str], dialect: str = "gogui") -> CaseFile:
     return parse(content(path), path, find_dialect(dialect))
 
 
-def read_commands(path: str) -> tuple[str, ...]:
+def read_commands(path: str | None) -> tuple[str, ...]:
     """Return the commands of a ``--gtpfile``: all lines but comments, patterns among them.
+
+    Without a file there are none.
 
     Raises:
         CaseError: it cannot be read.
     """
+    if not path:
+        return ()
     lines = [line.strip(BLANKS) for line in read_lines(path)]
     return tuple(line.replace("\t", " ") for line in lines if line and line[0] != "#")
 

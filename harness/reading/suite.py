@@ -279,7 +279,7 @@ def gather(  # noqa: PLR0913 - what a command line says
         CaseError: a suite contains itself; or the ``gtpfile`` cannot be read.
         UsageError: ``only``, ``ids`` or ``lines`` cannot be read.
     """
-    gtp_commands = casefile.read_commands(gtpfile) if gtpfile else ()
+    gtp_commands = casefile.read_commands(gtpfile)
     needs_tests = dialect.needs_tests
     selection = Selection(only, ids, lines)
     errors: list[HarnessError] = []

@@ -132,9 +132,11 @@ def run_cases(
         Interrupted: by Ctrl-C, SIGTERM or SIGHUP; all engines are ended.
         CaseError: the ``--gtpfile`` cannot be read.
     """
-    gtp_commands = casefile.read_commands(options.gtpfile) if options.gtpfile else ()
-    dialect = find_dialect(options.dialect)
-    suite = Gathered(tuple(cases), dialect=dialect, gtp_commands=gtp_commands)
+    suite = Gathered(
+        tuple(cases),
+        dialect=find_dialect(options.dialect),
+        gtp_commands=casefile.read_commands(options.gtpfile),
+    )
     return run_gathered(program, suite, options, on_progress, on_file)
 
 

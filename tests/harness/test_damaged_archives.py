@@ -117,7 +117,7 @@ def test_a_member_that_is_longer_than_the_file():
 
 
 def test_a_long_directory_is_read_once():
-    """It was copied for each of its members: 20 seconds for as much as may be handed in."""
+    """A copy of it for each member took 20 s of the largest archive that is accepted."""
     entries = []
     for number in range(9_999):
         entry = zipfile.ZipInfo(str(number))

@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from harness import cli
+from harness.core import file_system
 from harness.core.errors import LedgerError
 from harness.grading.ledger.ledger import Ledger
 from harness.service.operations import data
@@ -160,7 +161,7 @@ def test_a_backup_that_fails_leaves_nothing(settings, tmp_path, monkeypatch):
     with open_service(settings):
         pass
     with monkeypatch.context() as broken, pytest.raises(OSError, match="No space"):
-        broken.setattr(data_folder, "digest", full)
+        broken.setattr(file_system, "digest", full)
         data.back_up(settings, tmp_path / "backup")
     assert not (tmp_path / "backup").exists()
     data.back_up(settings, tmp_path / "backup")
@@ -236,7 +237,7 @@ def _count_anew(target):
     """Write the list of a backup anew, as somebody would who edits it."""
     path = target / "backup.json"
     found = json.loads(path.read_text())
-    found["files"] = {name: data_folder.digest(target / name) for name in found["files"]}
+    found["files"] = {name: file_system.digest(target / name) for name in found["files"]}
     path.write_text(json.dumps(found))
 
 

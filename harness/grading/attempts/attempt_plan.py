@@ -113,11 +113,11 @@ class GradingPlan(NamedTuple):
 
     def bases(self) -> dict[str, tuple[str, ...]]:
         """Return by submission the fingerprints of what counts for its mark: no variants."""
-        found: dict[str, list[str]] = {one.key: [] for one in self.submissions}
-        for one in self.attempts:
-            if one.kind != IMAGE:
-                found[one.key].append(one.basis)
-        return {key: tuple(sorted(bases)) for key, bases in found.items()}
+        planned = self.by_key()
+        return {
+            key: tuple(sorted(one.basis for one in planned.get(key, ()) if one.kind != IMAGE))
+            for key in (one.key for one in self.submissions)
+        }
 
 
 def read_inputs(

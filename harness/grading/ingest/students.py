@@ -1,4 +1,4 @@
-"""The students and groups of a source: their keys, who is in which group, what each submitted."""
+"""Students and groups of a source, with their keys, members and submissions."""
 
 import hashlib
 import re

@@ -249,8 +249,7 @@ class Store:
     def _has(self, sha256: str) -> bool:
         """Whether these bytes are kept, and whole."""
         try:
-            with self.path(sha256).open("rb") as kept:
-                return hashlib.file_digest(kept, "sha256").hexdigest() == sha256
+            return file_system.digest(self.path(sha256)) == sha256
         except FileNotFoundError:
             return False
 

@@ -9,13 +9,14 @@ from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.assignments.clock_changes import add_zone
+from harness.core import file_system
 from harness.service.api import requests
 from harness.service.api.requests import Archive, Json, Key, Page
 from harness.service.courses import changes, deadlines, making, own_files
 from harness.service.jobs import checklist, previews, private_cases
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Course, CourseAssignment, Member
-from harness.service.storage import courses, data_folder
+from harness.service.storage import courses
 from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, STAFF_ONLY, TEACHERS, Context
 from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 
@@ -320,7 +321,7 @@ def make(
     name = fields.pop("name")
     fields["grace"] = making.AS_ITS_OWN if body.grace is None else body.grace
     wanted = CourseAssignment("", context.course.id, source=own_files.OWN, made=0.0, **fields)
-    sent = ("own assignment", name, data_folder.digest(path), *map(str, wanted))
+    sent = ("own assignment", name, file_system.digest(path), *map(str, wanted))
     with own_files.unpack(settings, path, name) as (place, own), context.acting() as act:
         made = requests.make_once(
             act, key, sent, lambda: own_files.make(act, wanted, place, own).id
@@ -341,7 +342,7 @@ def source(context: Context) -> SourceShown:
 def replace(context: Context, path: Archive, name: Name, key: Key = "") -> SourceShown:
     """Let a newer upload take the place of the one before. Dates, points and weights stay."""
     settings, assigned = context.settings, context.assigned
-    sent = ("source", assigned.id, name, data_folder.digest(path))
+    sent = ("source", assigned.id, name, file_system.digest(path))
     with own_files.unpack(settings, path, name) as (place, _), context.acting() as act:
         made = requests.make_once(
             act, key, sent, lambda: own_files.replace(act, assigned, place).id
@@ -374,7 +375,7 @@ def overlay(context: Context) -> OverlayShown:
 def take_overlay(context: Context, path: Archive, name: Name, key: Key = "") -> OverlayShown:
     """Let the folder in an archive be the course folder, in the place of the one before."""
     assigned = context.assigned
-    sent = ("overlay", assigned.id, name, data_folder.digest(path))
+    sent = ("overlay", assigned.id, name, file_system.digest(path))
     with context.acting() as act:
 
         def take() -> str:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from harness.core import file_system
 from harness.core.errors import LedgerError, UsageError
 from harness.grading.ledger import chains
 from harness.grading.ledger.ledger import Ledger
@@ -80,7 +81,7 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
         if zone.exists():
             shutil.copy2(zone, target / zone.name)
         files = {
-            path.relative_to(target).as_posix(): data_folder.digest(path)
+            path.relative_to(target).as_posix(): file_system.digest(path)
             for path in sorted(target.rglob("*"))
             if path.is_file() and not path.is_symlink()
         }
@@ -182,7 +183,7 @@ def _check_files(source: Path, settings: Settings) -> dict[str, str]:
         raise UsageError(f"{source} has {there}: restore it {way} --database")
     for name, digest in files.items():
         path = source / name
-        if not path.is_file() or data_folder.digest(path) != digest:
+        if not path.is_file() or file_system.digest(path) != digest:
             raise UsageError(f"{path} is missing, or differs from the backed-up file")
     return files
 

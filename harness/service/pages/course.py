@@ -13,6 +13,7 @@ from starlette.datastructures import FormData
 from harness.assignments import assignment as assignments
 from harness.assignments import needs
 from harness.assignments.clock_changes import measure, write
+from harness.core import file_system
 from harness.core.errors import UsageError
 from harness.reading import shipped
 from harness.service.courses import changes, making, own_files, standings, submissions
@@ -20,7 +21,7 @@ from harness.service.jobs import checklist, private_cases
 from harness.service.local_times import keep_same, to_field
 from harness.service.pages import forms
 from harness.service.records import CourseAssignment
-from harness.service.storage import courses, data_folder
+from harness.service.storage import courses
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, TEACHERS, Context, Routes
@@ -333,7 +334,7 @@ def assign_own(context: Context) -> Response:
             private_cases.let_measure(act, made)
             return made
 
-        made = _make_once(context, act, data_folder.digest(found.path), make)
+        made = _make_once(context, act, file_system.digest(found.path), make)
     return RedirectResponse(f"{context.course_page}/assignments/{made.id}", 303)
 
 

@@ -49,12 +49,6 @@ def close_to_others(path: Path) -> None:
     path.chmod(stat.S_IMODE(path.stat().st_mode) & OURS)
 
 
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def find_exposed(folder: Path) -> Path | None:
     """Return something of a service that other users can read, or None.
 

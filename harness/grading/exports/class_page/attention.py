@@ -82,7 +82,7 @@ _EVERYBODY = "What happens to everybody is rarely everybody's fault."
 def section(overview: ClassOverview, notes: Sequence[str]) -> tuple[Markup, Markup]:
     """Return the section, with a point for each thing to look at, and a link with their number.
 
-    ``notes``: of the sheets. There is no link if there are no points.
+    ``notes``: of the sheets. The link is empty without points.
     """
     result = overview.result
     withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
