@@ -87,7 +87,7 @@ def _run(arguments: argparse.Namespace) -> int:
         GRADE.refuse("--marks-only runs nothing, but a tournament runs engines")
     if arguments.audit and arguments.marks_only:
         GRADE.refuse("--marks-only runs nothing, but --audit runs engines: give only one of them")
-    requirements.require("grade", "grade", "jinja2", "sqlalchemy")
+    requirements.require("grade", "grade", "sqlalchemy")
     assignment = find_assignment(arguments.assignment)
     if not (arguments.marks_only or arguments.scheduler):
         needs.require(assignment)

@@ -4,7 +4,6 @@ import argparse
 
 from harness.cli.commandline import Command, add_shared, whole
 from harness.cli.console import paint_for
-from harness.core import requirements
 from harness.core.errors import ExitCode, UsageError
 from harness.core.text import encode_without_surrogates
 from harness.history import history_file, text
@@ -51,7 +50,6 @@ def _run(arguments: argparse.Namespace) -> int:
         HISTORY.refuse("give FILE")
     report_files.try_to_write(arguments.json)
     if arguments.output:
-        requirements.require("--output", "html", "jinja2")
         report_files.try_to_write_into(arguments.output)
     runs = history_file.read(arguments.file)
     if arguments.program and all(run.program != arguments.program for run in runs):

@@ -71,7 +71,7 @@ _MOST_BY_TEST = 10_000  # games, where a test ends the match
 # In the order in which they are written. Each module has ``report(path, standings)``.
 REPORTERS = (
     Reporter("output", "DIR", "write pages: the crosstable, plots, and each game on a board",
-             "harness.match.pages", needs_pages=True),
+             "harness.match.pages"),
     Reporter("sgf", "DIR", "write each game as SGF; a game that is declared as GTP commands",
              "harness.match.game_records"),
     Reporter("json", "FILE", "write all results as JSON (-: to standard output)",

@@ -10,7 +10,6 @@ from functools import partial
 
 from harness.cli import commandline, engine_options, status_of, version
 from harness.cli.console import Console
-from harness.core import requirements
 from harness.core.errors import ExitCode, ReportError, UsageError
 from harness.core.options import GTP, Options
 from harness.core.records import CaseFile, FileResult, Outcome, Repeat, RunResult, Verdict
@@ -315,8 +314,6 @@ def report_places(
     paths = {one: getattr(arguments, one.attribute) for one in formats}
     places = {one: path for one, path in paths.items() if path}
     for one, path in places.items():
-        if one.needs_pages:
-            requirements.require(one.option, "html", "jinja2")
         if one.is_folder:
             if path in STDOUT:
                 raise UsageError(f"{one.option}: found {path}, expected a folder for many files")

@@ -119,7 +119,7 @@ def grade(wanted: GradeOptions) -> records.ClassResult:
         SandboxError: the wanted sandbox level does not work here.
         LedgerError: the ledger was edited, or is damaged.
     """
-    requirements.require("grade", "grade", "jinja2", "sqlalchemy")
+    requirements.require("grade", "grade", "sqlalchemy")
     from harness.grading.ledger.ledger import Ledger
 
     inputs = attempt_plan.read_inputs(wanted)

@@ -13,9 +13,8 @@ filter, sort and move.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
+from types import SimpleNamespace
 from typing import NamedTuple
-
-from markupsafe import Markup
 
 from harness.core.records import Verdict
 from harness.core.text import one_line
@@ -25,7 +24,7 @@ from harness.history.trends import FileCourse, Streak, TestCourse, choose_shown_
 from harness.report import report_files
 from harness.report.html.page_names import MATRIX, link, page_names, part_name, style
 from harness.report.html.parts import NOTHING, PageFrame, dot, page, part_links
-from harness.report.html.templates import drawing, render
+from harness.report.html.templates import Markup, Template
 
 _RUNS = 100  # the last ones that are listed
 _CAUSES, _TESTS = 30, 100  # listed of what broke, for each cause
@@ -35,6 +34,8 @@ _CHANGES = 60  # of one test that are listed
 _COMMAND = 80  # characters
 
 STYLE = plots.STYLE + MATRIX + style("history.css")  # of all pages of a history
+
+_index, _file, _test = (Template(f"history/{name}.html") for name in ("index", "file", "test"))
 
 Addresses = dict[TestIdentity, str]
 Crumbs = Sequence[tuple[str, str]]  # names and addresses of the pages above, from the top
@@ -77,8 +78,7 @@ def _index_page(
     for one in trends.changes:
         changes[one.now.run.number].append(one)
     scale = plots.Scale(seconds for file in files for _, seconds in file.times)
-    body = render(
-        "history/index.html",
+    body = _index.body(
         text=text,
         plots=plots,
         found=trends,
@@ -94,15 +94,15 @@ def _index_page(
         left_causes=sum(map(len, groups[_CAUSES:])),
         flaky=[(one.test, one.line, text.flakiness(one)) for one in trends.flaky[:_FLAKY]],
         files=[
-            {
-                "file": file,
-                "address": link(name),
-                "counts": tally(file.last),
-                "changes": sum(len(one.changes) for one in file.courses),
-                "failures": plots.failures(file),
-                "median": plots.median(file.times),
-                "time": plots.time(file.times, scale),
-            }
+            SimpleNamespace(
+                file=file,
+                address=link(name),
+                counts=tally(file.last),
+                changes=sum(len(one.changes) for one in file.courses),
+                failures=plots.failures(file),
+                median=plots.median(file.times),
+                time=plots.time(file.times, scale),
+            )
             for file, name in sorted(zip(files, names, strict=True), key=_badness)
         ],
         drawn=choose_shown_runs(trends),
@@ -148,8 +148,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
     first = (f"History of {one_line(trends.program, 40)}", "index.html")
     for number, rows in enumerate(parts, 1):
         counts = Counter(kind for row in rows for kind in _kinds(row.course).split())
-        body = render(
-            "history/file.html",
+        body = _file.body(
             path=file.path,
             last=tally(file.last) if number == 1 else None,
             times=plots.times_of_runs("Time of the file", file.times),
@@ -164,6 +163,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
             ],
             rows=[row.row for row in rows],
             cards=[row.card for row in rows if row.card],
+            key=plots.template.key,
         )
         heading = file.path + (f", part {number}" if number > 1 else "")
         frame = PageFrame((*home, first, (heading, "")), script=True, style=STYLE)
@@ -189,14 +189,11 @@ def _split_pages(rows: Iterable[_DrawnTest]) -> Iterator[list[_DrawnTest]]:
     yield page_rows
 
 
-def _head(before: RunKept, run: RunKept) -> dict[str, object]:
+def _head(before: RunKept, run: RunKept) -> SimpleNamespace:
     engine = text.engine_of(run)
     is_other = (text.engine_of(before), before.digest) != (engine, run.digest)
     words = f"run {run.number}, {run.started[:16]}, {engine}{', another engine' * is_other}"
-    return {"number": run.number, "is_other_engine": is_other, "words": words}
-
-
-_draw = drawing("history/test.html")
+    return SimpleNamespace(number=run.number, is_other_engine=is_other, words=words)
 
 
 def _draw_test(one: TestCourse, scale: plots.Scale, runs: Sequence[RunKept]) -> _DrawnTest:
@@ -206,10 +203,9 @@ def _draw_test(one: TestCourse, scale: plots.Scale, runs: Sequence[RunKept]) -> 
     if one.has_news:
         compared = (one.slower.before, one.slower.now) if one.slower else (one.times,)
         drawn, times = plots.course(one), plots.times_of_runs("Time", *compared)
-        card = _draw("card", one, text, kinds, sign, name, drawn, times, one.changes[:_CHANGES])
+        card = _test.card(one, text, kinds, sign, name, drawn, times, one.changes[:_CHANGES])
     asked = [seen for seen in one.seen if seen]
-    row = _draw(
-        "row",
+    row = _test.row(
         one,
         kinds,
         sign,

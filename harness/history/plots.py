@@ -8,13 +8,11 @@ run, 100 up.
 import math
 from collections.abc import Iterable, Sequence
 
-from markupsafe import Markup
-
 from harness.history.records import RunKept, RunState, TestInRun
 from harness.history.text import counts, counts_text, in_words, seconds
 from harness.history.trends import FileCourse, TestCourse, measure_spread
 from harness.report.html.page_names import style
-from harness.report.html.templates import drawing
+from harness.report.html.templates import Markup, Template
 
 _RUN, _HEIGHT = 10, 100
 _LONG = 78  # units of the longest time in a small plot, 80 wide
@@ -30,7 +28,7 @@ _STRIPES = {"p": (60, 40), "x": (45, 55), "w": (30, 70), "f": (0, 100)}  # from 
 
 STYLE = style("plots.css")
 _Shape = tuple[str, str, str, str, str]  # a class, x and y, width and height
-_draw = drawing("history/plots.html")
+template = Template("history/plots.html")
 
 
 def _shape(kind: str, x: float, y: float, width: float, height: float) -> _Shape:
@@ -58,7 +56,7 @@ def verdicts(runs: Sequence[RunKept]) -> Markup | str:
         columns.append((bar, whole, f"run {run.number}: {in_words(one)}"))
     last = runs[-1]
     label = f"Verdicts of {len(runs)} runs; the last, run {last.number}: {counts_text(last)}"
-    return _draw("verdicts", runs, label, most, columns)
+    return template.verdicts(runs, label, most, columns)
 
 
 def failures(file: FileCourse) -> Markup | str:
@@ -76,7 +74,7 @@ def failures(file: FileCourse) -> Markup | str:
         if high
     ]
     label = f"FAILED from run to run: at most {most}, in the last one {by_run[-1]}"
-    return _draw("strip", len(by_run), label, bars)
+    return template.strip(len(by_run), label, bars)
 
 
 def course(one: TestCourse) -> Markup:
@@ -89,7 +87,7 @@ def course(one: TestCourse) -> Markup:
     asked = [seen for seen in one.seen if seen]
     failed = sum(seen.passed is False for seen in asked)
     label = f"failed in {failed} of the last {len(asked)} runs that asked it, last: {one.verdict}"
-    return _draw("strip", len(one.seen), label, stripes)
+    return template.strip(len(one.seen), label, stripes)
 
 
 def kind_of(entry: TestInRun | None) -> str:
@@ -136,7 +134,7 @@ def times_of_runs(title: str, *parts: Sequence[tuple[int, float]]) -> Markup | s
         place += len(part)
     told = " → ".join(words)
     runs, label = [run for run, _ in times], f"{title} of {len(times)} runs: {told}"
-    return _draw("durations", title, f"{told}; at most {seconds(longest)}", runs, label, drawn)
+    return template.durations(title, f"{told}; at most {seconds(longest)}", runs, label, drawn)
 
 
 class Scale:
@@ -173,4 +171,4 @@ def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup | str:
         for low, high in ((min(values), max(values)), (one.low, one.high))
     ]
     words = [*map(seconds, (one.median, one.low, one.high))]
-    return _draw("spread", *ends, f"{scale.at(one.median) - 1:.3g}", words)
+    return template.spread(*ends, f"{scale.at(one.median) - 1:.3g}", words)

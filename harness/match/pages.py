@@ -3,8 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-
-from markupsafe import Markup
+from types import SimpleNamespace
 
 from harness.core.text import one_line
 from harness.match.game_records import base_name, course, explanation, is_drawn, record
@@ -14,8 +13,8 @@ from harness.report import report_files
 from harness.report.board_evidence import Evidence
 from harness.report.html.board_drawing import figure
 from harness.report.html.page_names import MATRIX
-from harness.report.html.parts import PageFrame, anchor, page
-from harness.report.html.templates import render
+from harness.report.html.parts import PageFrame, page
+from harness.report.html.templates import PIECES, Markup, Template
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
 from oracle.games.go import GoGame
@@ -25,7 +24,7 @@ INDEX = "index.html"
 _POINTS = 400  # of the course of a match, at most, in its plot
 _LISTED = 2_000  # games on the first page
 _WIDE = 560  # pixels of a plot
-
+_index, _game = Template("match/index.html"), Template("match/game.html")
 
 Games = tuple[Game, ...]
 
@@ -49,8 +48,7 @@ def write_pages(path: str, standings: Standings, games: Games, title: str = "Mat
 
 def _index_page(standings: Standings, games: Sequence[Game], title: str) -> Iterator[str]:
     result, players = standings.result, standings.result.match.players
-    body = render(
-        "match/index.html",
+    body = _index.body(
         title=title,
         result=result,
         players=[(one.name, one_line(one.command)) for one in players]
@@ -74,7 +72,7 @@ def _index_page(standings: Standings, games: Sequence[Game], title: str) -> Iter
 # --- plots -------------------------------------------------------------------------------------
 
 
-def _interval_plot(standings: Standings) -> dict[str, object] | None:
+def _interval_plot(standings: Standings) -> SimpleNamespace | None:
     """Return everybody's rating as a point on its interval; None if nothing was played."""
     rows = [row for row in standings.ranked if math.isfinite(row.rating.error)]
     if not rows:
@@ -87,18 +85,18 @@ def _interval_plot(standings: Standings) -> dict[str, object] | None:
         return f"{180 + (value - low) * scale:.1f}"
 
     words = "; ".join(f"{row.player.name}: {str(row.rating).strip()}" for row in rows)
-    return {
-        "words": one_line(words, 500),
-        "rows": [
+    return SimpleNamespace(
+        words=one_line(words, 500),
+        rows=[
             (one_line(row.player.name, 24), *map(across, (*row.rating.interval, row.rating.elo)))
             for row in rows
         ],
-        "zero": across(0),
-        "ends": [(across(low), "start", low), (across(high), "end", high)],
-    }
+        zero=across(0),
+        ends=[(across(low), "start", low), (across(high), "end", high)],
+    )
 
 
-def _course(standings: Standings) -> dict[str, object]:
+def _course(standings: Standings) -> SimpleNamespace:
     """Return the course of a match of two: the likelihood ratio of its test, or the lead."""
     test, bounds = standings.result.course, (0.0, 0.0)
     if test and test.llr:
@@ -116,30 +114,29 @@ def _course(standings: Standings) -> dict[str, object]:
     def up(value: float) -> str:
         return f"{140 - (value - low) * scale:.1f}"
 
-    return {
-        "title": title,
-        "lines": told,
-        "words": f"{what}: {values[-1]:.2f} after {len(values)}",
-        "marks": [
+    return SimpleNamespace(
+        title=title,
+        lines=told,
+        words=f"{what}: {values[-1]:.2f} after {len(values)}",
+        marks=[
             (up(value), f"{value:g}" if value == int(value) else f"{value:.2f}")
             for value in sorted({0.0, *bounds, low, high})
         ],
-        "points": [(f"{40 + place * wide:.1f}", up(value)) for place, value in enumerate(shown)],
-    }
+        points=[(f"{40 + place * wide:.1f}", up(value)) for place, value in enumerate(shown)],
+    )
 
 
 # --- games -------------------------------------------------------------------------------------
 
 
 def _link(game: Game) -> Markup:
-    return anchor(f"{base_name(game)}.html", f"Game {game.plan.number + 1}")
+    return PIECES.anchor(f"{base_name(game)}.html", f"Game {game.plan.number + 1}")
 
 
 def _game_page(match: Match, game: Game, neighbours: Sequence[Game]) -> Iterator[str]:
     """Yield the page of a game; ``neighbours``: those before and after it."""
     black, white = match.names(game, 80)
-    body = render(
-        "match/game.html",
+    body = _game.body(
         black=black,
         white=white,
         links=[*map(_link, neighbours)],

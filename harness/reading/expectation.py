@@ -6,18 +6,23 @@ example is described by its fixed parts, its beginning or the words it must have
 expression, and is called one.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import islice, permutations, product
 from re import _constants as ops  # type: ignore[attr-defined, unused-ignore]
 from re import _parser  # type: ignore[attr-defined, unused-ignore]
-from typing import Any
 
 from harness.core.errors import PatternError, UndecidedError
 from harness.core.records import Pattern
 from harness.core.typed import NamedTuple
 from harness.reading.pattern import matcher, plain_texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MOST = 64  # texts that are looked at
 _LISTED = 6  # right answers that are all shown

@@ -133,7 +133,6 @@ class Reporter(NamedTuple):
     what: str  # for --help: what is written
     module: str  # which has ``report``; imported when a report is to be written
     is_gogui: bool = False  # gogui-regress has the option, too
-    needs_pages: bool = False  # whether it is made of templates
 
     @property
     def option(self) -> str:
@@ -166,7 +165,6 @@ REPORTERS = (
         "write index.html, pages, logs and summary.dat",
         "harness.report.html",
         is_gogui=True,
-        needs_pages=True,
     ),
     Reporter(
         "json", "FILE", "write all results as JSON (-: to standard output)", "harness.report.json"

@@ -20,8 +20,6 @@ ROOT = Path(__file__).parents[2]
 # bomb in one test would stop the engines of another.
 SOMEBODY = 100_000 + os.getpid()
 _IMPORTED = (
-    "jinja2",
-    "markupsafe",
     "pexpect",
     "ptyprocess",
     "rich",

@@ -13,7 +13,6 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markupsafe import Markup
 
 from harness.core.errors import ReportError
 from harness.core.records import Repeat
@@ -30,7 +29,7 @@ from harness.report.html.page_names import (
     SHA256,
     page_names,
 )
-from harness.report.html.parts import shared_pieces
+from harness.report.html.templates import PIECES, Markup
 from harness.report.report_files import SharedText
 from harness.report.tally import tally
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
@@ -184,7 +183,7 @@ def test_the_digest_is_the_scripts(script, digest):
 
 @given(st.text())
 def test_what_a_template_shows_is_escaped_unless_it_is_markup(text):
-    items = shared_pieces().items
+    items = PIECES.items
     once = items([text])
     assert items([once]) == f"<ul><li>{once}</li></ul>"
     assert unescape(once) == f"<ul><li>{text}</li></ul>"

@@ -178,7 +178,8 @@ def test_only_a_run_that_writes_pages_loads_templates(tmp_path, report, are_page
     case.write_text("1 name\n#? [.*]\n")
     words = ["gtp-harness", "run", report, str(tmp_path / "report"), "true", str(case)]
     code = f"import sys; from harness.cli import main; sys.argv = {words}; status = main()"
-    done = run_command([sys.executable, "-c", f"{code}; print(status, 'jinja2' in sys.modules)"])
+    code += "; print(status, 'harness.report.html.templates' in sys.modules)"
+    done = run_command([sys.executable, "-c", code])
     assert done.stdout.decode().splitlines()[-1] == f"2 {are_pages}", done.stderr
     assert (tmp_path / "report").exists()
 

@@ -14,7 +14,8 @@ import pytest
 from markupsafe import Markup
 
 from harness.report.board_evidence import Evidence
-from harness.report.html import board_drawing, parts
+from harness.report.html import board_drawing
+from harness.report.html.templates import PIECES
 from harness.report.tally import Tally
 from harness.service.jobs.result_files import check_page
 from harness.service.local_times import describe_time
@@ -90,7 +91,7 @@ LOOKS = """() => {
 def test_a_style_that_gets_into_a_page_is_not_applied(world, browser, course, submitted):
     """A bar and a board beside it look as they should: their attributes are applied."""
     board = Diagram(Position(grid(5)).place((2, 2), BLACK))
-    counts = parts.shared_pieces().headline(Tally(tests=4, failed=1, passed=3))
+    counts = PIECES.headline(Tally(tests=4, failed=1, passed=3))
     report = PLANTED + counts + board_drawing.board(board, Evidence())
     put(world.service, course, submitted, report)
     with entered(world, browser, course.links["ada"]) as page:

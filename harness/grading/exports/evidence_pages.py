@@ -6,6 +6,7 @@ the card links to the test's place in the conversation and back to the class.
 """
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 from harness.core.records import FileResult, Outcome
 from harness.core.text import number_of, one_line, show_utc
@@ -20,14 +21,14 @@ from harness.report.html.log import Links, conversation, part_cuts
 from harness.report.html.page_names import LogPages, link
 from harness.report.html.parts import KINDS, LOOK, NOTHING, PageFrame, in_words, page, troubles
 from harness.report.html.parts import times_in_words as time_in_words
-from harness.report.html.templates import drawing, render
+from harness.report.html.templates import Template
 from harness.report.tally import tally
 
 _STDERR = 20_000  # characters of its end
 _CARDS = 60  # tests of one file that are shown in full
 _COMMAND, _NAME = 80, 40  # characters
 _MEGABYTE = 1_000_000
-_draw = drawing("grading/exports/evidence_parts.html")
+_template = Template("grading/exports/evidence.html")
 
 
 def files(material: exporters.Material) -> exporters.Files:
@@ -62,7 +63,10 @@ class _EvidencePage:
             for other, each in zip(neighbors, words, strict=True)
             if other
         ]
-        status, boards = _draw("pager", pager), any(one.remarkable for one in self._views.values())
+        status, boards = (
+            _template.pager(pager),
+            any(one.remarkable for one in self._views.values()),
+        )
         frame = PageFrame(crumbs, status=status, boards=boards, script=True, style=parts.EVIDENCE)
         known = [
             (f"f{number}", attempt, self._views.get(id(attempt)))
@@ -70,8 +74,7 @@ class _EvidencePage:
             if attempt.kind != IMAGE or id(attempt) in self._views
         ]
         passed = [each for each in known if _is_plain(*each[1:])]
-        body = render(
-            "grading/exports/evidence.html",
+        body = _template.body(
             name=name,
             told=[*self._list_facts()],
             links=[
@@ -106,45 +109,45 @@ class _EvidencePage:
 
     # --- a case file ---
 
-    def _file(self, anchor: str, attempt: Attempt, view: FileView | None) -> dict[str, object]:
+    def _file(self, anchor: str, attempt: Attempt, view: FileView | None) -> SimpleNamespace:
         runs = attempt.runs if len(attempt.runs) > 1 else ()
-        return {
-            "anchor": anchor,
-            "case": attempt.case,
-            "cost": _cost(attempt),
-            "counts": in_words(view.tally) if view else "",
-            "tests": view.tally.tests if view else 0,
-            "fault": attempt.fault,
-            "near_limit": attempt.near_limit,
-            "runs": [
-                {
-                    "alone": run.alone,
-                    "counts": in_words(tally(run.result)) if run.result else "",
-                    "wall": time_in_words(run.seconds),
-                    "cpu": time_in_words(run.cpu),
-                    "memory": _memory(run),
-                    "started": show_utc(run.started),
-                }
+        return SimpleNamespace(
+            anchor=anchor,
+            case=attempt.case,
+            cost=_cost(attempt),
+            counts=in_words(view.tally) if view else "",
+            tests=view.tally.tests if view else 0,
+            fault=attempt.fault,
+            near_limit=attempt.near_limit,
+            runs=[
+                SimpleNamespace(
+                    alone=run.alone,
+                    counts=in_words(tally(run.result)) if run.result else "",
+                    wall=time_in_words(run.seconds),
+                    cpu=time_in_words(run.cpu),
+                    memory=_memory(run),
+                    started=show_utc(run.started),
+                )
                 for run in runs
             ],
-            "changed": _changed_tests(runs[0].result, runs[-1].result) if runs else (),
-            "result": self._result_of(anchor, attempt, view) if view else None,
-            "former": [  # the conversations of runs that another one followed
-                {
-                    "anchor": f"{anchor}r{number}",
-                    "failures": file.failures,
-                    "conversation": conversation(
+            changed=_changed_tests(runs[0].result, runs[-1].result) if runs else (),
+            result=self._result_of(anchor, attempt, view) if view else None,
+            former=[  # the conversations of runs that another one followed
+                SimpleNamespace(
+                    anchor=f"{anchor}r{number}",
+                    failures=file.failures,
+                    conversation=conversation(
                         file, part_cuts(file), Links(prefix=f"{anchor}r{number}")
                     ),
-                    "stderr": file.stderr,
-                }
+                    stderr=file.stderr,
+                )
                 for number, run in enumerate(attempt.runs[:-1], 1)
                 if run.result
                 for file in [showing.shorten(run.result, _STDERR)]
             ],
-        }
+        )
 
-    def _result_of(self, anchor: str, attempt: Attempt, full: FileView) -> dict[str, object]:
+    def _result_of(self, anchor: str, attempt: Attempt, full: FileView) -> SimpleNamespace:
         view = showing.shorten_view(full, _STDERR)
         file, begin = view.file, part_cuts(view.file)
         log = LogPages([""], [1], anchor) if len(begin) == 1 else None
@@ -154,18 +157,18 @@ class _EvidencePage:
             line = file.case.steps[one.step].line
             there[line] = f"#{anchor}T{line}", KINDS.get(one.verdict, LOOK)
             row = self._places.test((attempt.kind, attempt.case, line))
-            back = _draw("back", f"../{parts.PAGE}#{row}") if row else NOTHING
+            back = _template.back(f"../{parts.PAGE}#{row}") if row else NOTHING
             card = self._cards.card(view, one, log, f"{anchor}T", is_open=False, actions=back)
             shown.append(card)
-        return {
-            "troubles": troubles(file, log),
-            "legend": legend_on_paper([view]),
-            "cards": shown,
-            "left": len(view.remarkable) - len(cards),
-            "commands": number_of(len(file.case.steps), "command"),
-            "conversation": conversation(file, begin, Links(there, anchor)),
-            "stderr": file.stderr,
-        }
+        return SimpleNamespace(
+            troubles=troubles(file, log),
+            legend=legend_on_paper([view]),
+            cards=shown,
+            left=len(view.remarkable) - len(cards),
+            commands=number_of(len(file.case.steps), "command"),
+            conversation=conversation(file, begin, Links(there, anchor)),
+            stderr=file.stderr,
+        )
 
 
 # --- what was said, and what it cost -----------------------------------------------------------

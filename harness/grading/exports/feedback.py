@@ -8,8 +8,7 @@ all pages adds only reactions to clicks.
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-
-from markupsafe import Markup
+from types import SimpleNamespace
 
 from harness.core.records import Repeat, Verdict
 from harness.core.text import escape_controls, one_line
@@ -20,7 +19,7 @@ from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
 from harness.report.html.parts import Crashes, PageFrame, badge, in_words, page, troubles
-from harness.report.html.templates import drawing, render
+from harness.report.html.templates import Markup, Template
 from harness.report.reporters import contexts
 from harness.report.tally import total
 
@@ -30,7 +29,8 @@ _REPLY = 60  # characters of a right one
 _OPEN = 3  # failed tests that are unfolded
 _CARDS = 60  # tests in full of one kind
 _NO_REPEAT = Repeat()
-_draw = drawing("grading/exports/student_parts.html")
+_student = Template("grading/exports/student.html")
+_feedback = Template("grading/exports/feedback.html", badge=badge)
 
 
 def files(material: Material) -> Files:
@@ -55,14 +55,14 @@ def pages(result: records.ClassResult, shown: Shown) -> Iterator[tuple[records.S
 
 def student_page(title: str, student: str, body: Markup) -> Iterator[str]:
     """Yield the page of a student of this name; ``body`` comes from :func:`body_of`."""
-    whole = render("grading/exports/student.html", title=title, student=student, body=body)
+    whole = _student.whole(title, student, body)
     frame = PageFrame(boards='<details class="card test"' in body, script=True, style=_STYLE)
     return page(f"{title}: {student}", [whole], frame)
 
 
 def unsafe(is_so: bool) -> Markup:
     """Return the warning that there was no sandbox, if there was none."""
-    return _draw("unsafe") if is_so else Markup("")
+    return _student.unsafe() if is_so else Markup("")
 
 
 def body_of(feedback: Feedback, cards: Cards | None = None) -> Markup:
@@ -73,8 +73,7 @@ def body_of(feedback: Feedback, cards: Cards | None = None) -> Markup:
     made = cards or Cards()
     time = f"{feedback.time:%Y-%m-%d %H:%M}" if feedback.time else ""
     group = f"by a group of {feedback.members}" if feedback.members > 1 else ""
-    return render(
-        "grading/exports/feedback.html",
+    return _feedback.body(
         shown=feedback,
         unsafe=unsafe(feedback.is_unsafe),
         mark=_mark(feedback.marks),
@@ -98,24 +97,26 @@ _OPEN_END = " What could not be judged does not count."
 
 def _mark(marks: records.Marks) -> Markup:
     if marks.withheld:
-        return _draw("withheld", marks.note) if marks.note else Markup("")
+        return _student.withheld(marks.note) if marks.note else Markup("")
     parts = [
-        {
-            "name": part.name,
-            "points": records.decimal(part.points),
-            "of": records.decimal(part.of),
-            "share": _percent(part.points, part.of),
-            "reason": part.reason + ("" if part.complete else _OPEN_END),
-        }
+        SimpleNamespace(
+            name=part.name,
+            points=records.decimal(part.points),
+            of=records.decimal(part.of),
+            share=_percent(part.points, part.of),
+            reason=part.reason + ("" if part.complete else _OPEN_END),
+        )
         for part in marks.parts
         if part.of or part.points
     ]
     if marks.deduction:
         late = f"−{records.decimal(marks.deduction)}"
-        parts.append({"name": "Late", "points": late, "of": "", "reason": marks.deduction_reason})
+        parts.append(
+            SimpleNamespace(name="Late", points=late, of="", reason=marks.deduction_reason)
+        )
     share = _percent(marks.total, marks.of)
     total, of = records.decimal(marks.total), records.decimal(marks.of)
-    return _draw("mark", marks.note, total, of, share, parts)
+    return _student.mark(marks.note, total, of, share, parts)
 
 
 def put_mark(content: str, marks: records.Marks) -> str:
@@ -136,7 +137,7 @@ def _percent(points: Fraction, of: Fraction) -> str:
 
 def _tests(
     views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
-) -> dict[str, object] | None:
+) -> SimpleNamespace | None:
     """Results of case files: failures first and in full, then what passed."""
     if not views:
         return None
@@ -155,11 +156,11 @@ def _tests(
         lines = [_line(text, reply.text if reply else "") for text, reply in pairs]
         if lines:
             passed.append((file.case.path, lines))
-    return {
-        "counts": in_words(total([seen.tally for seen in views])),
-        "troubles": [one for one in found if one[1]],
-        "legend": legend_on_paper(views),
-        "cards": [
+    return SimpleNamespace(
+        counts=in_words(total([seen.tally for seen in views])),
+        troubles=[one for one in found if one[1]],
+        legend=legend_on_paper(views),
+        cards=[
             cards.card(
                 view,
                 one,
@@ -170,7 +171,7 @@ def _tests(
             )
             for place, (view, one, name, context_of) in enumerate(shown[:_CARDS])
         ],
-        "others": [  # that do not fit: verdict, command and place
+        others=[  # that do not fit: verdict, command and place
             (
                 badge(one.verdict, one.flaky),
                 one_line(step.text, _COMMAND),
@@ -179,11 +180,11 @@ def _tests(
             for view, one, _, _ in shown[_CARDS:]
             for step in [view.file.case.steps[one.step]]
         ],
-        "passed_count": sum(len(lines) for _, lines in passed),
-        "passed": passed,
-    }
+        passed_count=sum(len(lines) for _, lines in passed),
+        passed=passed,
+    )
 
 
 @lru_cache(1024)  # most of a class answers the same
 def _line(command: str, answer: str) -> Markup:
-    return _draw("passed", one_line(command, _COMMAND), one_line(answer, _REPLY))
+    return _student.passed(one_line(command, _COMMAND), one_line(answer, _REPLY))

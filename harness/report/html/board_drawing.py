@@ -8,11 +8,9 @@ stones. All that is drawn is said in words too, in the label and the legend.
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from markupsafe import Markup
-
 from harness.report.board_evidence import Evidence
 from harness.report.html.page_names import BOARD_DEFINITIONS
-from harness.report.html.templates import drawing
+from harness.report.html.templates import Markup, Template
 from oracle.draw import Diagram, PositionCourse, describe, star_points
 from oracle.position import BLACK, EMPTY, WHITE, Grid, Point, vertex
 
@@ -28,7 +26,7 @@ _SAYINGS = {  # of each kind of evidence: its marker, what it means
     "for_white": ("bx", "given to White, makes exactly the reply"),
 }
 _LARGE = 13  # lines from which on a board needs more room
-_draw = drawing("report/html/board_drawing.html")
+_template = Template("report/html/board_drawing.html")
 
 
 def figure(
@@ -54,8 +52,7 @@ def figure(
         for color in (BLACK, WHITE)
         for point in grid.points(course.start.stones(color))
     ]
-    return _draw(
-        "figure",
+    return _template.figure(
         board(diagram, evidence),
         diagram,
         course,
@@ -97,13 +94,12 @@ def board(diagram: Diagram, evidence: Evidence) -> Markup:
     if diagram.last is not None:
         x, y = _place(grid, diagram.last, rim)
         is_on_black = position.color_at(diagram.last) == BLACK
-        last = {"x": x, "y": y, "color": "#fff" if is_on_black else "#16181d"}
+        last = x, y, "#fff" if is_on_black else "#16181d"
     told = [f"Board, {grid.columns} by {grid.rows}. {describe(diagram)}"]
     for _, words, points in _marked(evidence):
         names = " ".join(vertex(point, diagram.letters) for point in points)
         told.append(f"{words[0].upper()}{words[1:]}: {names}.")
-    return _draw(
-        "board",
+    return _template.board(
         rim,
         width,
         height,
@@ -137,8 +133,7 @@ def _lines(grid: Grid, rim: int, names: str) -> Markup:
     down = "".join(f"M{rim + 20 * column} {rim}V{low}" for column in range(grid.columns))
     near = (rim - 9.4) / 2 + 0.3
     xs = " ".join(str(rim + 20 * column) for column in range(grid.columns))
-    return _draw(
-        "lines",
+    return _template.lines(
         across + down,
         [_place(grid, point, rim) for point in star_points(grid)],
         f"{max(right + rim, low + rim) / 100:g}",
@@ -194,4 +189,4 @@ def owners_on_paper(diagrams: Iterable[Diagram], legend: Mapping[str, str]) -> M
     """Return what the squares and crosses of these boards mean, once for all, for paper alone."""
     found = {mark for diagram in diagrams for mark in diagram.marks.values() if mark in _OWNERS}
     shown = [one for one in legend.items() if one[0] in found]
-    return _draw("legend_on_paper", shown, _OWNERS) if found else Markup("")
+    return _template.legend_on_paper(shown, _OWNERS) if found else Markup("")

@@ -7,8 +7,6 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from harness.core.records import Outcome, Verdict
 from harness.core.text import one_line
 from harness.reading import expectation
@@ -19,7 +17,7 @@ from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
-from harness.report.html.templates import drawing
+from harness.report.html.templates import Markup, Template
 from harness.report.reporters import Context, contexts
 from oracle.draw import Diagram
 
@@ -30,7 +28,7 @@ _TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # a test that was commented ou
 _SENTENCE = re.compile(r"\W*\w.*?[.!?](?=\s|$)", re.S)
 
 _PLACE = "<!--place-->"  # where the place and the time of a card come
-_draw = drawing("report/html/card.html")
+_template = Template("report/html/card.html")
 
 
 class Cards:
@@ -105,8 +103,7 @@ def card(  # noqa: PLR0913 - what pages differ in
         if log and step.pattern and not expectation.is_literal(step.pattern):  # for authors
             is_shown = expectation.put_in_words(step.pattern).pattern
             pattern = "" if is_shown else step.pattern.text
-        drawn = _draw(
-            "card",
+        drawn = _template.card(
             kind=parts.KINDS.get(outcome.verdict, parts.LOOK),
             is_open=is_open,
             sign=parts.dot(outcome.verdict, outcome.flaky),
@@ -129,12 +126,12 @@ def card(  # noqa: PLR0913 - what pages differ in
             actions=actions,
         )
         begin, _, end = drawn.partition(_PLACE)
-        return begin, end
+        return Markup(begin), Markup(end)
 
     key = context, log and log.at(step.line), anchor, folder, is_open, actions
     begin, end = cards.find(view, outcome, key, make) if cards else make()
     seconds = parts.times_in_words(outcome.reply.seconds) if outcome.reply else ""
-    return begin + _draw("place", file, step.line, seconds) + end
+    return begin + _template.place(file, step.line, seconds) + end
 
 
 def legend_on_paper(views: Iterable[FileView]) -> Markup:

@@ -9,8 +9,7 @@ one is tried for it.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-
-from markupsafe import Markup
+from types import SimpleNamespace
 
 from harness.core.records import Outcome, Step, Verdict
 from harness.core.text import number_of, one_line, some
@@ -22,7 +21,7 @@ from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
 from harness.report.html.file import card_addresses
 from harness.report.html.parts import NOTHING
-from harness.report.html.templates import render
+from harness.report.html.templates import Markup, Template
 from harness.vocabulary.answers import differs
 
 _LONGEST_GROUP = 100  # characters of an answer
@@ -97,6 +96,7 @@ def _describe(one: Failed) -> tuple[str, ...]:
 _SHOWN, _FILES, _COMMANDS = 6, 6, 4  # ways; files and commands of one that are named
 _ROOM = 60  # characters of an answer
 
+_template = Template("report/html/failure_ways.html")
 _Addresses = Mapping[str, Mapping[int, tuple[str, str]]]  # of cards, by file and line
 
 
@@ -111,14 +111,11 @@ def ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
         for view, name in zip(views, names, strict=True)
         if view.tally.failed
     }
-    return render(
-        "report/html/failure_ways.html",
-        rest=f"; {number_of(left, 'test')} failed in other ways" if left else "",
-        ways=[_way(told, tests, addresses) for told, tests in found[:_SHOWN]],
-    )
+    rest = f"; {number_of(left, 'test')} failed in other ways" if left else ""
+    return _template.section([_way(*one, addresses) for one in found[:_SHOWN]], rest)
 
 
-def _way(description: str, tests: Sequence[Failed], addresses: _Addresses) -> dict[str, object]:
+def _way(description: str, tests: Sequence[Failed], addresses: _Addresses) -> SimpleNamespace:
     paths = Counter(one.view.file.case.path for one in tests)
     counts = Counter(one.step.command.partition(" ")[0] for one in tests)
     commands = (f"{name} ×{n}" if n > 1 else name for name, n in counts.most_common())
@@ -130,19 +127,19 @@ def _way(description: str, tests: Sequence[Failed], addresses: _Addresses) -> di
         for side in (sided.expected, sided.got)
     )
     first = {one.view.file.case.path: one for one in reversed(tests)}
-    return {
-        "count": len(tests),
-        "paths": len(paths),
-        "board": board(diagram, evidence(shown.step, shown.outcome, diagram)) if diagram else "",
-        "description": description,
-        "commands": some(commands, _COMMANDS),
-        "expected": expected,
-        "got": got,
-        "files": [  # each linked to the first of these tests in it
+    return SimpleNamespace(
+        count=len(tests),
+        paths=len(paths),
+        board=board(diagram, evidence(shown.step, shown.outcome, diagram)) if diagram else "",
+        description=description,
+        commands=some(commands, _COMMANDS),
+        expected=expected,
+        got=got,
+        files=[  # each linked to the first of these tests in it
             (addresses[path][first[path].step.line][0], path.rpartition("/")[2], count)
             for path, count in paths.most_common(_FILES)
         ],
-    }
+    )
 
 
 def _rank(one: Failed) -> tuple[bool, int]:

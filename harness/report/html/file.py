@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from markupsafe import Markup
-
 from harness.core.records import Outcome, Pattern, Repeat, RunResult, Step, Verdict
 from harness.core.text import one_line
 from harness.reading import expectation
 from harness.report.file_view import FileView
 from harness.report.html import parts
 from harness.report.html.page_names import LogPages, link, part_name
-from harness.report.html.templates import drawing, render
+from harness.report.html.templates import PIECES, Markup, Template
 from harness.report.reporters import contexts
 
 _CELL = 80  # characters of a command, reply or expectation in the table
@@ -22,7 +20,7 @@ _CARDS, _ROWS = 80, 2_500
 _OPEN = 5  # cards that are unfolded
 _FEW = 20  # tests that need no filter
 _KNOWN = 2_000  # cells that are kept: those of many tests, and of many files, are the same
-_draw = drawing("report/html/file_frame.html")
+_template = Template("report/html/file.html")
 
 
 def file_pages(
@@ -76,8 +74,7 @@ class _Pages:
         has_script = bool(self._shown) or len(file.outcomes) > _FEW
         entries, legend, cards = self._cards(shown) if shown else ([], parts.NOTHING, [])
         signs = list(self._signs(part, outcomes))
-        body = render(
-            "report/html/file.html",
+        body = _template.body(
             run=self._run,
             file=file,
             tally=self._view.tally,
@@ -91,8 +88,8 @@ class _Pages:
         )
         frame = parts.PageFrame(
             (("All files", "index.html"), (file.case.path, "")),
-            status=_draw("status", self._log, self._view.tally.failed),
-            aside=_draw("contents", entries, signs, parts.times(file, outcomes)),
+            status=_template.status(self._log, self._view.tally.failed),
+            aside=_template.contents(entries, signs, parts.times(file, outcomes)),
             boards=bool(shown),
             script=has_script,
         )
@@ -141,7 +138,7 @@ class _Pages:
             if verdict is not Verdict.PASSED or flaky:
                 shown, kind = parts.badge(verdict, flaky), _kind(outcome)
                 if address := self._address(part, step):
-                    shown = parts.anchor(address, shown)
+                    shown = PIECES.anchor(address, shown)
             name = step.id if step.id >= 0 else f"line {step.line}"
             expected = _expected(step.pattern) if step.pattern else ""
             got = _cell(reply.text) if reply else ""

@@ -1,28 +1,33 @@
 """The first page: what broke, in which ways, and a row for each file."""
 
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 
 from harness.core.records import RunResult, Verdict
 from harness.core.text import count_rest, one_line
-from harness.report.baseline import Comparison
 from harness.report.file_view import FileView, crash_of
 from harness.report.html.file import card_addresses
 from harness.report.html.page_names import link
 from harness.report.html.parts import PageFrame, page, times_in_words
-from harness.report.html.templates import render
+from harness.report.html.templates import Template
 from harness.report.reporters import command_of
 from harness.report.tally import total
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.report.baseline import Comparison
 
 _COMMAND = 1_000  # characters of a command line
 _LISTED = 60  # failed tests of one file that are named
 _NAME = 80  # characters of a test
+_template = Template("report/html/index.html")
 
 
 def index_page(
     run: RunResult,
     views: Sequence[FileView],
     names: Sequence[str],
-    comparison: Comparison | None = None,
+    comparison: "Comparison | None" = None,
 ) -> Iterator[str]:
     """Yield the first page; ``views`` and page ``names`` go with ``run.files``."""
     changes: dict[str, list[int]] = {}  # by path how many tests broke and were mended
@@ -36,8 +41,7 @@ def index_page(
 
         ways = failure_ways.ways(views, names)
     command = command_of(run.repeat, bad) if bad else ""
-    body = render(
-        "report/html/index.html",
+    body = _template.body(
         run=run,
         counts=total(view.tally for view in views),
         comparison=comparison,
@@ -80,15 +84,15 @@ def _badness(pair: tuple[FileView, str]) -> tuple[int, ...]:
     return (-broken, -counts.failed, -lost, -counts.errors, -counts.unexpected_passes)
 
 
-def _row(view: FileView, name: str, changes: Sequence[int]) -> dict[str, object]:
+def _row(view: FileView, name: str, changes: Sequence[int]) -> SimpleNamespace:
     failed = [one for one in view.remarkable if one.verdict is Verdict.FAILED]
     steps = [view.file.case.steps[one.step] for one in failed[:_LISTED]]
     addresses = card_addresses(view, name) if steps else {}
-    return {
-        "view": view,
-        "kind": "f" if _is_bad(view) else "p",
-        "address": link(name),
-        "changes": changes,
-        "failed": [(addresses[one.line][0], one_line(one.text, _NAME)) for one in steps],
-        "rest": count_rest(len(failed) - _LISTED),
-    }
+    return SimpleNamespace(
+        view=view,
+        kind="f" if _is_bad(view) else "p",
+        address=link(name),
+        changes=changes,
+        failed=[(addresses[one.line][0], one_line(one.text, _NAME)) for one in steps],
+        rest=count_rest(len(failed) - _LISTED),
+    )

@@ -8,13 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice, pairwise
 from operator import add, attrgetter
 
-from markupsafe import Markup
-
 from harness.core.records import FileResult, Reply, RunResult, Step
 from harness.core.typed import NamedTuple
 from harness.report.html.page_names import LogPages, link, log_name, part_name
 from harness.report.html.parts import PageFrame, page, part_links, warnings
-from harness.report.html.templates import drawing
+from harness.report.html.templates import Markup, Template
 
 _NO_CARDS: Mapping[int, tuple[str, str]] = {}
 _FEW = 10  # commands that need no filter
@@ -34,7 +32,7 @@ class Links(NamedTuple):
     prefix: str = ""
 
 
-_draw = drawing("report/html/log.html")
+_template = Template("report/html/log.html")
 
 
 def log_pages(
@@ -54,9 +52,9 @@ def log_pages(
     for part, (first, end) in enumerate(pairwise(cuts), 1):
         links = part_links(log_name(name), part, count)
         body = chain(
-            [_draw("start", run, file, part == 1, links, end - first)],
+            [_template.start(run, file, part == 1, links, end - first)],
             _stream(*_piece(file, first, end), Links(cards)),
-            [_draw("end", file, part == count, links, warnings(file))],
+            [_template.end(file, part == count, links, warnings(file))],
         )
         heading = f"Log: {file.case.path}" + (f", part {part}" if part > 1 else "")
         crumbs = (("All files", "index.html"), (file.case.path, link(name)), ("Log", ""))
@@ -97,9 +95,9 @@ def conversation(file: FileResult, begin: Sequence[int], links: Links) -> Iterat
     ``begin``: what :func:`part_cuts` returns.
     """
     end = [*begin, len(file.case.steps)][1]
-    yield _draw("before", file)
+    yield _template.before(file)
     yield from _stream(*_piece(file, 0, end), links)
-    yield _draw("after", file, len(file.case.steps) - end)
+    yield _template.after(file, len(file.case.steps) - end)
 
 
 def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
@@ -130,7 +128,7 @@ def _stream(file: FileResult, line_count: int, links: Links) -> Iterator[Markup]
     """
     parts = _parts(file, line_count, links)
     while some := list(islice(parts, _AT_ONCE)):
-        yield _draw("stream", some)
+        yield _template.stream(some)
 
 
 def _parts(file: FileResult, line_count: int, links: Links) -> Iterator[_Part]:

@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PART = re.compile(r"\.part\d+\Z")  # ends the name of a part of a page
@@ -73,33 +72,34 @@ def link(name: str) -> str:
 # digest: see :func:`harness.report.html.parts.page`.
 
 
-_FOLDER = Path(__file__).with_name("static")
+_FOLDER = os.path.join(os.path.dirname(__file__), "static")
 
 
-def _read(file: Path, end: str = "*/\n") -> list[str]:
+def _read(file: str | os.PathLike[str], end: str = "*/\n") -> list[str]:
     """Return the lines of a file without the comment at its beginning, and without indentation."""
-    _, found, text = file.read_text("ascii").partition(end)
+    with open(file, encoding="utf-8") as opened:
+        _, found, text = opened.read().partition(end)
     assert found, file
     return [line.strip() for line in text.splitlines()]
 
 
-def read_style(file: Path) -> str:
+def read_style(file: str | os.PathLike[str]) -> str:
     """Return a style sheet as pages have it."""
     return "".join(_read(file))
 
 
 def style(*names: str) -> str:
     """Return some of our style sheets as pages have them."""
-    return "".join(read_style(_FOLDER / name) for name in names)
+    return "".join(read_style(os.path.join(_FOLDER, name)) for name in names)
 
 
 def _script(*names: str) -> str:
-    lines = [line for name in names for line in _read(_FOLDER / name)]
+    lines = [line for name in names for line in _read(os.path.join(_FOLDER, name))]
     kept = [line for line in lines if line and not line.startswith("//")]
     return "\n".join(["(function () {", '"use strict";', *kept, "})();"])
 
 
-BOARD_DEFINITIONS = "".join(_read(_FOLDER / "boards.svg", "-->\n")) + "\n"
+BOARD_DEFINITIONS = "".join(_read(os.path.join(_FOLDER, "boards.svg"), "-->\n")) + "\n"
 STYLE = style("base.css", "cards.css", "narrow.css", "cards_on_paper.css")
 PLAIN = style("base.css", "narrow.css")  # of pages without cards
 MATRIX = style("matrix.css")

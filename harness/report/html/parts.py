@@ -5,18 +5,16 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
-
-from markupsafe import Markup, escape
 
 from harness.core.records import Failure, FileResult, Outcome, Step, Verdict
 from harness.core.text import count_rest, one_line
+from harness.core.typed import NamedTuple
 from harness.report.file_view import WORDS, breaks, crash_of, paths_of_crashes, setup_errors
 from harness.report.html import page_names
 from harness.report.html.page_names import LogPages, link, part_name
-from harness.report.html.templates import GLOBALS, drawing, pieces
+from harness.report.html.templates import PIECES, Markup, Template, escape
 from harness.report.report_files import SharedText
-from harness.report.tally import Tally, phrases
+from harness.report.tally import Tally
 
 # Not even a mistake in escaping may run a script or load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -52,7 +50,7 @@ class PageFrame(NamedTuple):
 
 
 _PLAIN = PageFrame()
-_draw_frame = drawing("report/html/page.html")
+_frame = Template("report/html/page.html")
 
 
 def page(title: str, body: Iterable[str], frame: PageFrame = _PLAIN) -> Iterator[str]:
@@ -61,9 +59,9 @@ def page(title: str, body: Iterable[str], frame: PageFrame = _PLAIN) -> Iterator
     if frame.script:  # by its digest
         digest = page_names.LOG_SHA256 if frame.log else page_names.SHA256
         policy += f"; script-src 'sha256-{digest}'"
-    yield _draw_frame("head", title, Markup(policy))
+    yield _frame.head(title, Markup(policy))
     yield _page_start(frame.boards, frame.style)
-    yield _draw_frame("top", frame.crumbs or [(title, "")], frame.status, frame.aside)
+    yield _frame.top(frame.crumbs or [(title, "")], frame.status, frame.aside)
     yield from map(escape, body)
     yield _page_end(frame.script, frame.log)
 
@@ -75,27 +73,19 @@ def page(title: str, body: Iterable[str], frame: PageFrame = _PLAIN) -> Iterator
 def _page_start(has_boards: bool, style: str) -> SharedText:
     """Return the style, with what a page adds to it, and what follows up to the way here."""
     if not has_boards:
-        return SharedText(_draw_frame("start", Markup(page_names.PLAIN + style), NOTHING))
+        return SharedText(_frame.start(Markup(page_names.PLAIN + style), NOTHING))
     from harness.report.html.board_drawing import DEFINITIONS
 
-    return SharedText(_draw_frame("start", Markup(page_names.STYLE + style), DEFINITIONS))
+    return SharedText(_frame.start(Markup(page_names.STYLE + style), DEFINITIONS))
 
 
 @cache
 def _page_end(has_script: bool, is_log: bool) -> SharedText:
     script = page_names.LOG_SCRIPT if is_log else page_names.SCRIPT
-    return SharedText(_draw_frame("end", Markup(script) if has_script else ""))
+    return SharedText(_frame.end(Markup(script) if has_script else ""))
 
 
 # --- Pieces ---
-
-_PIECES = "report/html/parts.html"
-_draw = drawing(_PIECES)
-
-
-def shared_pieces() -> Any:
-    """Return the pieces of ``parts.html``, for templates that are not among ours."""
-    return pieces(_PIECES)
 
 
 def part_links(name: str, part: int, count: int) -> Markup:
@@ -103,38 +93,31 @@ def part_links(name: str, part: int, count: int) -> Markup:
     if count == 1:
         return NOTHING
     links = [(one, one != part and link(part_name(name, one))) for one in range(1, count + 1)]
-    return _draw("part_links", links)
-
-
-def anchor(address: str, text: object) -> Markup:
-    """Return a text that leads to an address."""
-    return Markup('<a href="{}">{}</a>').format(address, text)
+    return PIECES.part_links(links)
 
 
 @cache
 def dot(verdict: Verdict, flaky: bool = False) -> Markup:
     """Return a verdict as a sign alone; the word stands elsewhere."""
-    return _draw("dot", "u" if flaky else _LOOKS[verdict][0])
+    return PIECES.dot("u" if flaky else _LOOKS[verdict][0])
 
 
 @cache
 def badge(verdict: Verdict, flaky: bool = False) -> Markup:
     """Return a verdict as sign and word."""
-    return _draw("badge", *WORDS[verdict], flaky)
+    return PIECES.badge(*WORDS[verdict], flaky)
 
 
 @cache
 def pill(verdict: Verdict, flaky: bool = False) -> Markup:
     """Return a verdict as a word on its tint."""
-    return _draw("pill", _LOOKS[verdict][1], WORDS[verdict][1], flaky)
+    return PIECES.pill(_LOOKS[verdict][1], WORDS[verdict][1], flaky)
 
 
 def in_words(counts: Tally) -> Markup:
     """Return the counts that are not zero as a list, the worst first."""
-    return _draw("counts", phrases(counts))
+    return PIECES.in_words(counts)
 
-
-GLOBALS |= {"badge": badge, "in_words": in_words}
 
 # --- Times as a small plot: one stroke for each test or command, or for a few neighbours ---------
 
@@ -190,7 +173,7 @@ def _plot(title: str, known: Sequence[tuple[Step, float, bool]], kind: str) -> M
     count = -(-len(values) // every)
     label = f"Times of {len(values)} {kind}: {words}"
     paths = map("".join, strokes)
-    return _draw("times", title, _WIDEST * count, 2 * count, _HEIGHT, label, *paths, words)
+    return PIECES.times(title, _WIDEST * count, 2 * count, _HEIGHT, label, *paths, words)
 
 
 def times_in_words(value: float) -> str:
@@ -202,7 +185,7 @@ def times_in_words(value: float) -> str:
 
 _LISTED = 20  # refused setup commands named one by one
 _TAIL = 8  # lines of standard error
-_draw_trouble = drawing("report/html/trouble.html")
+_trouble = Template("report/html/trouble.html")
 
 
 class Crashes:
@@ -239,15 +222,15 @@ def troubles(
         ]
         # What it wrote belongs to all of them, and ends with the last.
         tail = "" if told[-1] else "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
-        broken = _draw_trouble("failures", shown, log, tail)
+        broken = _trouble.failures(shown, log, tail)
     errors, refused = NOTHING, setup_errors(file)
     if refused:
         commands = [(file.case.steps[one], file.replies[one]) for one in refused[:_LISTED]]
         rest = count_rest(len(refused) - _LISTED, "and {} more")
-        errors = _draw_trouble("refused", len(refused), commands, rest, log)
+        errors = _trouble.refused(len(refused), commands, rest, log)
     return broken, errors, warnings(file)
 
 
 def warnings(file: FileResult) -> Markup:
     """Return a framed notice of how an engine strays from its protocol, if it does."""
-    return _draw_trouble("warnings", file.warnings) if file.warnings else NOTHING
+    return _trouble.warnings(file.warnings) if file.warnings else NOTHING

@@ -11,16 +11,16 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from fastapi.responses import FileResponse, HTMLResponse, Response
-from jinja2 import Environment, FileSystemLoader
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.core.text import begin_sentence, number_of
 from harness.grading.records import decimal
 from harness.history import plots
 from harness.report.board_evidence import Evidence
-from harness.report.html import board_drawing, parts
+from harness.report.html import board_drawing
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
-from harness.report.html.templates import make_environment
+from harness.report.html.templates import PIECES
 from harness.service import local_times
 from harness.service.courses import gradings, staff, submissions
 from harness.service.records import RIGHTS
@@ -63,7 +63,14 @@ def digest(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = make_environment(FileSystemLoader(_ROOM / "templates"), has_layout=False)
+    made = Environment(
+        loader=FileSystemLoader(_ROOM / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     token = Markup('<input type="hidden" name="{}" value="{}">')
     made.filters |= {
         "moment": local_times.describe_moment,
@@ -82,7 +89,7 @@ def _environment() -> Environment:
         "number_of": number_of,
     }
     made.globals |= {
-        "parts": parts.shared_pieces(),
+        "parts": PIECES,
         "token": lambda context: token.format(FORM_TOKEN, context.form_token),
         "definitions": board_drawing.DEFINITIONS,
         "version": __version__,

@@ -4,9 +4,8 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from types import SimpleNamespace
 from urllib import parse
-
-from markupsafe import Markup
 
 from harness.core.records import CaseFile
 from harness.core.text import count_rest, number_of, one_line, some
@@ -17,11 +16,12 @@ from harness.grading.marks import findings
 from harness.grading.marks.marking import own, quote
 from harness.reading.expectation import in_words
 from harness.report.html.parts import NOTHING
-from harness.report.html.templates import drawing, render
+from harness.report.html.templates import Markup, Template
 
 _EXPECTED, _ANSWER = 60, 40  # characters
 _ANSWERS = 3  # wrong ones that are named, of a test
-_draw = drawing("grading/exports/class_page/attention.html")
+_template = Template("grading/exports/class_page/attention.html")
+_trial = Template("grading/exports/class_page/trial.html")
 
 Key = tuple[str, str, int]  # kind, case file, line
 
@@ -44,29 +44,29 @@ def suspects_section(overview: ClassOverview) -> Markup | str:
         if test.passed is False and key in wrong:
             wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
     rows = [
-        {
-            "item": item,
-            "place": places.test(key),
-            "address": places.line(*key),
-            "expected": one_line(expected.get(key, ""), _EXPECTED),
-            "answers": some((f"{a} × {n}" for a, n in wrong[key].most_common()), _ANSWERS),
-        }
+        SimpleNamespace(
+            item=item,
+            place=places.test(key),
+            address=places.line(*key),
+            expected=one_line(expected.get(key, ""), _EXPECTED),
+            answers=some((f"{a} × {n}" for a, n in wrong[key].most_common()), _ANSWERS),
+        )
         for item, key in zip(items, keys, strict=True)
     ]
     tests = {key: (places.line(*key), places.test(key)) for key in keys}
     texts = [
-        {
-            "kind": kind,
-            "case": case,
-            "count": sum(key[:2] == (kind, case) for key in keys),
-            "lines": [  # with the names of the line and of the test's row, if it is a test
+        SimpleNamespace(
+            kind=kind,
+            case=case,
+            count=sum(key[:2] == (kind, case) for key in keys),
+            lines=[  # with the names of the line and of the test's row, if it is a test
                 (line, *tests.get((kind, case, number), ("", "")))
                 for number, line in enumerate(file.lines, 1)
             ],
-        }
+        )
         for (kind, case), file in cases.items()
     ]
-    return render("grading/exports/class_page/trial.html", rows=rows, texts=texts)
+    return _trial.section(rows, texts)
 
 
 # --- The first section for the teacher: shared problems, withheld marks, doubts ------------------
@@ -96,7 +96,7 @@ def section(overview: ClassOverview, notes: Sequence[str]) -> tuple[Markup, Mark
         _listing("w", "without a mark yet", "student", map(str, result.unmarked)),
         _listing("w", "given by a person instead of the computed one", "mark", overrides),
         _listing("w", "of the harness, which cost no marks", "error", _attempts(result, "fault")),
-        _draw("suspicions", suspected) if suspected else NOTHING,
+        _template.suspicions(suspected) if suspected else NOTHING,
         _audit_point(overview),
         _listing("f", "refused, or without a file", "submission", _lines(refused)),
         _listing("w", "whose verdict changed between runs", "flaky test", _flaky(overview)),
@@ -106,8 +106,8 @@ def section(overview: ClassOverview, notes: Sequence[str]) -> tuple[Markup, Mark
     )
     points = [one for one in found if one]
     calm = "All went as it should." if result.graded else "No submission was graded."
-    status = _draw("status", len(points)) if points else NOTHING
-    return _draw("section", points, calm), status
+    status = _template.status(len(points)) if points else NOTHING
+    return _template.section(points, calm), status
 
 
 def _listing(kind: str, rest: str, noun: str, lines: Iterable[str]) -> Markup:
@@ -117,7 +117,7 @@ def _listing(kind: str, rest: str, noun: str, lines: Iterable[str]) -> Markup:
         return NOTHING
     title = f"{number_of(len(listed), noun)} {rest}"
     left = count_rest(len(listed) - _LISTED)
-    return _draw("listing", kind, title, listed[:_LISTED], left)
+    return _template.listing(kind, title, listed[:_LISTED], left)
 
 
 def _concerns(overview: ClassOverview) -> Iterator[Markup]:
@@ -127,11 +127,11 @@ def _concerns(overview: ClassOverview) -> Iterator[Markup]:
         about = [link_names(overview.graded[key]) for key in one.keys[:_LISTED]]
         rest = count_rest(len(one.keys) - _LISTED, " and {} more")
         hint = _EVERYBODY if one.kind in (findings.NO_POINTS, findings.FOREIGN_OVERLAY) else ""
-        yield _draw("concern", kind, title, about, rest, hint)
+        yield _template.concern(kind, title, about, rest, hint)
 
 
 def _lines(remarks: Iterable[tuple[records.Graded, str]]) -> Iterator[Markup]:
-    return (_draw("line", link_names(one), told) for one, told in remarks)
+    return (_template.line(link_names(one), told) for one, told in remarks)
 
 
 def _list_overrides(result: records.ClassResult) -> Iterator[Markup]:
@@ -141,7 +141,7 @@ def _list_overrides(result: records.ClassResult) -> Iterator[Markup]:
             if given := result.get_given_mark(student):
                 points = records.decimal(given.points)
                 told = f"{student.name}: {points} instead of {was}: {given.reason}"
-                yield _draw("line", link_names(one), told)
+                yield _template.line(link_names(one), told)
 
 
 def _attempts(result: records.ClassResult, field: str) -> Iterator[Markup]:
@@ -150,7 +150,7 @@ def _attempts(result: records.ClassResult, field: str) -> Iterator[Markup]:
         for attempt in one.attempts:
             if told := getattr(attempt, field):
                 place = file_anchor(one, attempt.kind, attempt.case)
-                yield _draw("file_line", link_names(one, place), attempt.case, told)
+                yield _template.file_line(link_names(one, place), attempt.case, told)
 
 
 def _flaky(overview: ClassOverview) -> Iterator[Markup]:
@@ -160,7 +160,7 @@ def _flaky(overview: ClassOverview) -> Iterator[Markup]:
                 kind, case, line = test.key
                 names = link_names(one, file_anchor(one, kind, case))
                 command = one_line(test.step.command, _COMMAND)
-                yield _draw("test_line", names, f"{case}:{line}", command)
+                yield _template.test_line(names, f"{case}:{line}", command)
 
 
 def _doubts(overview: ClassOverview) -> Iterator[Markup]:
@@ -175,7 +175,7 @@ def _doubts(overview: ClassOverview) -> Iterator[Markup]:
             for one in found[:_TESTS]
         ]
         rest = count_rest(len(found) - _TESTS, " and {} more")
-        yield _draw("doubt", remark.rstrip("."), tests, rest)
+        yield _template.doubt(remark.rstrip("."), tests, rest)
 
 
 def _audit_point(overview: ClassOverview) -> Markup:
@@ -194,4 +194,4 @@ def _audit_point(overview: ClassOverview) -> Markup:
     paths = {one.path for graded in result.graded for one in own(graded.attempts)}
     words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]
     command = shlex.join([*words, *sorted(paths), "-o", "more.gtp"])
-    return _draw("audit", title, command, wrong)
+    return _template.audit(title, command, wrong)

@@ -1,8 +1,7 @@
 """Errors of the class: a card for each, with a board and a sentence to say in the lecture."""
 
 from functools import cached_property
-
-from markupsafe import Markup
+from types import SimpleNamespace
 
 from harness.core.records import Outcome
 from harness.core.text import count_rest, number_of, one_line
@@ -13,13 +12,14 @@ from harness.report.board_evidence import evidence
 from harness.report.difference import sides
 from harness.report.html.board_drawing import board
 from harness.report.html.card import title
-from harness.report.html.templates import render
+from harness.report.html.templates import Markup, Template
 from harness.report.reporters import contexts
 
 _CARDS, _FEW = 12, 4  # errors shown with a board: of several submissions, else so many
 _NAMED = 12  # submissions with one of them
 _ANSWER = 60  # characters
 _HEADING = 160  # characters
+_template = Template("grading/exports/class_page/errors.html")
 _LOOKED = 8  # answers among which the example is chosen
 
 
@@ -98,8 +98,7 @@ def section(overview: parts.ClassOverview) -> Markup | str:
         return ""
     several = sum(len(one.keys) > 1 for one in found)
     cut = min(max(several, _FEW), _CARDS)
-    return render(
-        "grading/exports/class_page/errors.html",
+    return _template.section(
         graded=len(overview.graded),
         cards=[_describe(one, overview, in_full=True) for one in found[:cut]],
         lines=[_describe(one, overview, in_full=False) for one in found[cut:]],
@@ -108,7 +107,7 @@ def section(overview: parts.ClassOverview) -> Markup | str:
 
 def _describe(
     error: CommonError, overview: parts.ClassOverview, *, in_full: bool
-) -> dict[str, object]:
+) -> SimpleNamespace:
     """Return what there is to be said of an error; ``in_full``: with its best example."""
     answers = error.answers[: _LOOKED if in_full else 1]
     found = [_Example(answer, overview) for answer in answers]
@@ -124,25 +123,21 @@ def _describe(
         if in_full and example and key in example.answer.keys:
             anchor = parts.test_anchor(graded, example.test.key, example.test.verdict)
         names.append((parts.evidence_address(graded, anchor), parts.format_students(graded)))
-    told: dict[str, object] = {
-        "title": one_line(heading, _HEADING),
-        "example": example,
-        "board": "",
-        "count": len(error.keys),
-        "names": names,
-        "rest": count_rest(len(error.keys) - _NAMED, " and {} more"),
-    }
-    if example is None or not in_full:
-        return told
-    right, came = example.words
-    return told | {
-        "board": example.board(),
-        "right": right or example.expected,
-        "came": came or example.got,
-        "is_code": not (right and came),
-        "place": _place(error, example),
-        "sentence": _sentence(error, example),
-    }
+    told = SimpleNamespace(
+        title=one_line(heading, _HEADING),
+        example=example,
+        board="",
+        count=len(error.keys),
+        names=names,
+        rest=count_rest(len(error.keys) - _NAMED, " and {} more"),
+    )
+    if example and in_full:
+        right, came = example.words
+        told.board = example.board()
+        told.right, told.came = right or example.expected, came or example.got
+        told.is_code = not (right and came)
+        told.place, told.sentence = _place(error, example), _sentence(error, example)
+    return told
 
 
 def _place(error: CommonError, example: _Example) -> str:

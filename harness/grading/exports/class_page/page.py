@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby
 from statistics import mean, median
-
-from markupsafe import Markup
+from types import SimpleNamespace
 
 from harness.core.records import Verdict
 from harness.core.text import number_of, one_line, show_utc
@@ -15,8 +14,11 @@ from harness.grading.exports.feedback import unsafe
 from harness.grading.marks.marking import TestResult
 from harness.grading.records import IMAGE, ClassResult, Graded, decimal
 from harness.report.html.parts import PageFrame, page
-from harness.report.html.templates import render
+from harness.report.html.templates import Markup, Template
 
+_FOLDER = "grading/exports/class_page"
+_marks, _matrix = Template(f"{_FOLDER}/marks.html"), Template(f"{_FOLDER}/matrix.html")
+_class = Template(f"{_FOLDER}/class.html")
 _BARS = 10
 _TOP = 86  # percent of the height that the highest bar takes; its number stands above it
 
@@ -35,8 +37,7 @@ def marks_section(result: ClassResult) -> Markup | str:
         if count
     )
     shares = (_part(part.name, result) for part in result.assignment.marks)
-    return render(
-        "grading/exports/class_page/marks.html",
+    return _marks.section(
         of=decimal(result.of),
         numbers=(
             (f"{mean(totals):.2f}", "mean"),
@@ -59,7 +60,7 @@ def counts(totals: Sequence[float], of: float) -> list[int]:
     return found
 
 
-def _part(name: str, result: ClassResult) -> dict[str, object] | None:
+def _part(name: str, result: ClassResult) -> SimpleNamespace | None:
     found = [
         part
         for one in result.graded
@@ -71,15 +72,15 @@ def _part(name: str, result: ClassResult) -> dict[str, object] | None:
     if not of:
         return None
     reached = sum((part.points for part in found), start=Fraction(0)) / len(found)
-    return {
-        "name": name,
-        "reached": decimal(reached),
-        "mean": f"{float(reached):.2f}",
-        "of": decimal(of),
-        "share": f"{float(100 * reached / of):.0f}",
-        "all": sum(part.points == of for part in found),
-        "none": sum(not part.points for part in found),
-    }
+    return SimpleNamespace(
+        name=name,
+        reached=decimal(reached),
+        mean=f"{float(reached):.2f}",
+        of=decimal(of),
+        share=f"{float(100 * reached / of):.0f}",
+        all=sum(part.points == of for part in found),
+        none=sum(not part.points for part in found),
+    )
 
 
 # --- Tests × submissions as a table, the worst submission first, failures linked to their evidence
@@ -119,8 +120,7 @@ def matrix_section(overview: parts.ClassOverview) -> Markup | str:
         for item in items
         for key in [(item.kind, item.case, item.line)]
     )
-    return render(
-        "grading/exports/class_page/matrix.html",
+    return _matrix.section(
         key=WORDS,
         height=_HEADS + _LINE * len(items) + _FILE * len({(one.kind, one.case) for one in items}),
         is_narrow=len(columns) > _MANY,
@@ -179,8 +179,7 @@ def class_page(result: ClassResult, notes: Sequence[str], summaries: Summaries) 
     )
     cases = [case for case in result.cases if case[0] != IMAGE]
     variants = len(result.cases) - len(cases)
-    body = render(
-        "grading/exports/class_page/class.html",
+    body = _class.body(
         result=result,
         told=_counts(result),
         unsafe=unsafe(result.is_unsafe),

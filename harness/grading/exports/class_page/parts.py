@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-
-from markupsafe import Markup
+from types import SimpleNamespace
 
 from harness.core.records import Verdict
 from harness.core.text import number_of, one_line
@@ -14,8 +13,7 @@ from harness.grading.marks.findings import likes
 from harness.grading.marks.marking import TestResult, own, tests
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.html.page_names import MATRIX, link, read_style
-from harness.report.html.parts import anchor
-from harness.report.html.templates import render
+from harness.report.html.templates import PIECES, Markup, Template
 
 _NAMES = 60  # characters
 
@@ -34,7 +32,7 @@ def evidence_address(graded: Graded, anchor: str = "") -> str:
 
 def link_names(graded: Graded, place: str = "") -> Markup:
     """Return the names of a submission's students, linked to the evidence."""
-    return anchor(evidence_address(graded, place), format_students(graded))
+    return PIECES.anchor(evidence_address(graded, place), format_students(graded))
 
 
 def file_anchor(graded: Graded, kind: str, case: str) -> str:
@@ -118,6 +116,7 @@ EVIDENCE = _BOTH + read_style(STATIC / "evidence.css")
 
 
 _REMARK = 160  # characters
+_template = Template("grading/exports/class_page/submissions.html")
 
 
 def section(overview: ClassOverview) -> Markup | str:
@@ -140,27 +139,26 @@ def section(overview: ClassOverview) -> Markup | str:
             texts.append(found.reasons + (f" ({rest} failures are not explained)" if rest else ""))
         reached = {} if held else {part.name: _two_places(part.points) for part in marks.parts}
         rows.append(
-            {
-                "place": overview.places.submission(key),
-                "kinds": kinds[key],
-                "names": link_names(one),
-                "key": -1 if held else f"{float(marks.total):.4f}",
-                "mark": "–" if held else _two_places(marks.total),
-                "share": "" if held else f"{share:.0f}",
-                "points": [reached.get(name, "") for name in part_names],
-                "failed": sum(test.passed is False for test in overview.tests[key]),
-                "flags": flags,
-                "said": "; ".join(one_line(text, _REMARK) for text in texts if text),
-                "same": [(evidence_address(other), format_students(other)) for other in others],
-                "pages": [
+            SimpleNamespace(
+                place=overview.places.submission(key),
+                kinds=kinds[key],
+                names=link_names(one),
+                key=-1 if held else f"{float(marks.total):.4f}",
+                mark="–" if held else _two_places(marks.total),
+                share="" if held else f"{share:.0f}",
+                points=[reached.get(name, "") for name in part_names],
+                failed=sum(test.passed is False for test in overview.tests[key]),
+                flags=flags,
+                said="; ".join(one_line(text, _REMARK) for text in texts if text),
+                same=[(evidence_address(other), format_students(other)) for other in others],
+                pages=[
                     (link(student.key), one_line(student.name, _REMARK), student.key)
                     for student in one.submission.students
                 ],
-            }
+            )
         )
     choices = (("all", "All"), ("flag", "Flagged"), ("lost", "Without all points"))
-    return render(
-        "grading/exports/class_page/submissions.html",
+    return _template.section(
         choices=[
             (kind, words, sum(kind == "all" or kind in each for each in kinds.values()))
             for kind, words in choices
