@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_all_that_is_drawn_is_said():
     ):
         assert words in label
     for words in (*legend.values(), "C3: asked about", "prisoners: Black has taken 2, White 0"):
-        assert words in drawn.unescape()
+        assert words in unescape(drawn)
     assert 'data-moves="bC3 wD4"' in drawn
     assert 'data-komi="0.5"' in drawn
     assert 'data-command="score"' in drawn

@@ -19,7 +19,7 @@ from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
 from harness.report.html.parts import Crashes, PageFrame, badge, in_words, page, troubles
-from harness.report.html.templates import Markup, Template
+from harness.report.html.templates import Markup, Template, join
 from harness.report.reporters import contexts
 from harness.report.tally import total
 
@@ -150,7 +150,7 @@ def _tests(
     crashes = Crashes(files)
     found, passed = [], []  # of each file: its name with its troubles, and with passed tests
     for file in files:
-        found.append((file.case.path, Markup("").join(troubles(file, crashes=crashes))))
+        found.append((file.case.path, join("", troubles(file, crashes=crashes))))
         plain = (one for one in file.outcomes if one.verdict is Verdict.PASSED and not one.flaky)
         pairs = ((file.case.steps[one.step].text, one.reply) for one in plain)
         lines = [_line(text, reply.text if reply else "") for text, reply in pairs]

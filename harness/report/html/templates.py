@@ -38,10 +38,6 @@ class Markup(str):
     def __add__(self, other: str) -> "Markup":
         return Markup(super().__add__(escape(other)))
 
-    def join(self, parts: Iterable[object]) -> "Markup":
-        """Join values, escaped unless they are markup."""
-        return Markup(super().join(map(escape, parts)))
-
 
 def escape(value: object) -> str:
     """Return a value as markup."""
@@ -51,6 +47,11 @@ def escape(value: object) -> str:
         value = str(value)
     text = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace('"', "&#34;").replace("'", "&#39;")
+
+
+def join(separator: str, parts: Iterable[object]) -> Markup:
+    """Return values with a separator between them, each escaped unless it is markup."""
+    return Markup(escape(separator).join(map(escape, parts)))
 
 
 class Template:
@@ -68,7 +69,7 @@ class Template:
         functions = vars(self)
         functions.update(_GLOBALS | self._given)
         exec(_Loader(self._path, f"{self._path}.py").get_code(self._path) or "", functions)
-        return functions[name]  # type: ignore[no-any-return]
+        return super().__getattribute__(name)  # type: ignore[no-any-return]
 
 
 PIECES = Template("report/html/parts.html")  # of all pages
@@ -77,6 +78,7 @@ PIECES = Template("report/html/parts.html")  # of all pages
 _GLOBALS: dict[str, object] = {
     "Markup": Markup,
     "escape": escape,
+    "join": join,
     "number_of": number_of,
     "one_line": one_line,
     "parts": PIECES,
