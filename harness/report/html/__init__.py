@@ -6,6 +6,7 @@ without a script; one that is inside, and allowed by its digest alone, adds what
 
 import os
 from collections.abc import Sequence
+from itertools import chain
 
 from harness.core.errors import ReportError
 from harness.core.records import RunResult
@@ -50,7 +51,7 @@ def write(
         begin = part_cuts(view.file)
         pages = file_pages(view, run, name, log_of(view.file, name, begin), folder)
         logs = log_pages(view.file, run, name, begin, card_addresses(view, name))
-        for one, parts in (*pages, *logs):
+        for one, parts in chain(pages, logs):
             report_files.write(f"{folder}/{one}.html", parts, lasting=False)
     report_files.write(f"{folder}/index.html", index_page(run, views, names, comparison))
     report_files.write(f"{folder}/summary.dat", [summary_dat(total(tallies))])

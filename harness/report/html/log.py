@@ -16,7 +16,7 @@ from harness.report.html.templates import Markup, Template
 
 _NO_CARDS: Mapping[int, tuple[str, str]] = {}
 _FEW = 10  # commands that need no filter
-_AT_ONCE = 500  # commands
+_AT_ONCE = 50  # commands
 _RAW, _INVALID = attrgetter("raw"), attrgetter("invalid")
 _PART = 2_000_000  # characters of one page; markup and escapes come on top of it
 

@@ -41,11 +41,14 @@ class Markup(str):
 
 def escape(value: object) -> str:
     """Return a value as markup."""
-    if type(value) is not str:
-        if hasattr(value, "__html__"):
-            return str(value.__html__())
-        value = str(value)
-    text = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    if type(value) is Markup:
+        return value
+    if type(value) is not str and hasattr(value, "__html__"):
+        return str(value.__html__())
+    text = str(value)
+    if text.isalnum():  # nothing is faster, and many are
+        return text
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return text.replace('"', "&#34;").replace("'", "&#39;")
 
 
