@@ -179,7 +179,7 @@ def _answered(
     begin = 0
     for place in [*marked, len(steps)]:
         # Commands that need no markup are escaped together.
-        for first, end in pairwise(_gaps(steps[begin:place])):
+        for first, end in pairwise(_gaps(steps[begin:place]) if begin < place else ()):
             some = slice(begin + first, begin + end)
             yield from _between(lines[line_count : steps[some.start].line - 1])
             exchanges = zip(steps[some], replies[some], strict=True)
@@ -195,8 +195,6 @@ def _answered(
 
 def _gaps(steps: Sequence[Step]) -> list[int]:
     """Return the places of commands before which other lines stand; the first and the end too."""
-    if not steps:
-        return []
     gaps: list[int] = []
     if steps[-1].line - steps[0].line >= len(steps):
         pairs = enumerate(pairwise(steps), 1)

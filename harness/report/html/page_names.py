@@ -2,6 +2,7 @@
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -51,8 +52,8 @@ class LogPages:
 
     def at(self, line: int) -> str:
         """Return the address of a line of the case file."""
-        begun = sum(start <= line for start in self._starts) if len(self._starts) > 1 else 1
-        return f"{self._links[max(1, begun) - 1]}#{self._prefix}L{line}"
+        part = max(1, bisect_right(self._starts, line)) - 1
+        return f"{self._links[part]}#{self._prefix}L{line}"
 
 
 def link(name: str) -> str:
