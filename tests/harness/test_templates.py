@@ -150,3 +150,9 @@ def test_a_template_is_shown_where_nothing_can_be_kept(write, count_compiled, tm
     for _ in range(2):
         assert write("{% def page() %}one{% end %}").page() == "one"
     assert count_compiled() == 2
+
+
+@pytest.mark.parametrize("tag", ["endif", "macro page()", "while rows", "if", "def"])
+def test_what_no_template_has_is_an_error_where_it_is_compiled(write, tag):
+    with pytest.raises(SyntaxError):
+        write(f"{{% def page(rows) %}}{{% {tag} %}}{{% end %}}{{% end %}}").page([])

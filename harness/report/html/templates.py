@@ -21,9 +21,9 @@ from types import CodeType
 from harness.core.text import number_of, one_line, show_utc
 from harness.report.tally import phrases
 
-_HARNESS = os.path.join(os.path.dirname(__file__), "../..")
+_HARNESS = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _TAG = re.compile(r"\{\{(.*?)\}\}|\{%(.*?)%\}|\{#.*?#\}", re.DOTALL)
-_LINE_BREAKS = re.compile(r' "(\\n)+" ')  # that are shown
+_BREAKS_OF_PAGE = re.compile(r' "(\\n)+" ')
 _LINE_BREAK = re.compile(r"[ ]*\n\s*")
 
 
@@ -123,7 +123,8 @@ def _write_python(template: str) -> str:
         if ends and (laid := _LINE_BREAK.sub(_lay_out, text or "")):
             shown.append(repr(laid))
         if value:
-            shown.append(value if _LINE_BREAKS.fullmatch(value) else f"escape({value.strip()})")
+            is_plain = _BREAKS_OF_PAGE.fullmatch(value)
+            shown.append(value if is_plain else f"escape({value.strip()})")
         if not tag:
             continue
         if shown:
@@ -135,11 +136,13 @@ def _write_python(template: str) -> str:
             write(*after)
         elif word == "set":
             write(rest)
-        elif word in ("elif", "else"):
+        elif word in ("if", "for", "elif", "else"):
+            ends += [[]] * (word in ("if", "for"))
             lines.append(" " * (len(ends) - 1) + f"{tag.strip()}:")
-        elif word in ("if", "for"):
-            write(f"{tag.strip()}:")
-            ends.append([])
+        elif word not in ("def", "call"):
+            raise SyntaxError(
+                f"found {{%{tag}%}}, expected for, if, elif, else, set, def, call or end"
+            )
         else:
             write(f"def {rest if word == 'def' else '_content()'}:", " _shown = []")
             ends.append([" return Markup(''.join(_shown))"])
