@@ -6,7 +6,6 @@ import os
 import select
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from glob import glob
 from time import monotonic
 
 from harness.core.errors import StarvedError
@@ -52,6 +51,8 @@ def busy_seconds() -> float:
 
 def _shares_cores() -> bool:
     """Whether two of the processors are halves of one core, as far as the system tells."""
+    from glob import glob
+
     found = []
     for path in glob(_CORES):
         with suppress(OSError), open(path, encoding="ascii") as file:

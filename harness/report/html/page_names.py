@@ -4,6 +4,7 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cache
 
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _PART = re.compile(r"\.part\d+\Z")  # ends the name of a part of a page
@@ -76,7 +77,8 @@ def link(name: str) -> str:
 _FOLDER = os.path.join(os.path.dirname(__file__), "static")
 
 
-def _read(file: str | os.PathLike[str], end: str = "*/\n") -> list[str]:
+@cache
+def _read(file: str, end: str = "*/\n") -> list[str]:
     """Return the lines of a file without the comment at its beginning, and without indentation."""
     with open(file, encoding="utf-8") as opened:
         _, found, text = opened.read().partition(end)
@@ -86,7 +88,7 @@ def _read(file: str | os.PathLike[str], end: str = "*/\n") -> list[str]:
 
 def read_style(file: str | os.PathLike[str]) -> str:
     """Return a style sheet as pages have it."""
-    return "".join(_read(file))
+    return "".join(_read(os.fspath(file)))
 
 
 def style(*names: str) -> str:

@@ -22,9 +22,9 @@ from harness.core.text import number_of, one_line, show_utc
 from harness.report.tally import phrases
 
 _HARNESS = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-_TAG = re.compile(r"\{\{(.*?)\}\}|\{%(.*?)%\}|\{#.*?#\}", re.DOTALL)
-_BREAKS_OF_PAGE = re.compile(r' "(\\n)+" ')
-_LINE_BREAK = re.compile(r"[ ]*\n\s*")
+_TAG = r"(?s)\{\{(.*?)\}\}|\{%(.*?)%\}|\{#.*?#\}"
+_BREAKS_OF_PAGE = r' "(\\n)+" '
+_LINE_BREAK = r"[ ]*\n\s*"  # these are compiled only with a template
 
 
 class Markup(str):
@@ -114,16 +114,16 @@ def _write_python(template: str) -> str:
     lines: list[str] = []
     ends: list[list[str]] = []  # of each block that is open: the lines after it
     shown: list[str] = []  # values, since the last statement
-    pieces = iter([*_TAG.split(template), None, None])
+    pieces = iter([*re.split(_TAG, template), None, None])
 
     def write(*written: str) -> None:
         lines.extend(" " * len(ends) + line for line in written)
 
     for text, value, tag in zip(pieces, pieces, pieces, strict=True):
-        if ends and (laid := _LINE_BREAK.sub(_lay_out, text or "")):
+        if ends and (laid := re.sub(_LINE_BREAK, _lay_out, text or "")):
             shown.append(repr(laid))
         if value:
-            is_plain = _BREAKS_OF_PAGE.fullmatch(value)
+            is_plain = re.fullmatch(_BREAKS_OF_PAGE, value)
             shown.append(value if is_plain else f"escape({value.strip()})")
         if not tag:
             continue
