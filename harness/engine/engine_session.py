@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import compress
 
 from harness.core.errors import EngineError, EngineIdleError, StarvedError
 from harness.core.options import Limit, Limits
@@ -42,17 +43,18 @@ def groups(lines: Sequence[bytes], alone: Sequence[bool]) -> Iterator[tuple[int,
     A run ends with a line that is ``alone`` in not being followed, or before it would exceed the
     window. A longer line makes a run of its own.
     """
-    start = size = 0
-    for index, (line, is_alone) in enumerate(zip(lines, alone, strict=True)):
-        if size + len(line) > WINDOW and index > start:
-            yield start, index
-            start, size = index, 0
-        size += len(line)
-        if is_alone:
-            yield start, index + 1
-            start, size = index + 1, 0
-    if start < len(lines):
-        yield start, len(lines)
+    start = 0
+    for end in (*compress(range(1, len(lines) + 1), alone), len(lines)):
+        if sum(map(len, lines[start:end])) > WINDOW:
+            size = 0
+            for index in range(start, end):
+                if size + len(lines[index]) > WINDOW and index > start:
+                    yield start, index
+                    start, size = index, 0
+                size += len(lines[index])
+        if start < end:
+            yield start, end
+        start = end
 
 
 class EngineSession:
