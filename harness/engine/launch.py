@@ -176,11 +176,14 @@ class PlainLauncher:
         from harness.engine import spawn  # which needs the C library of a Unix
 
         make = spawn.PlainEngine if hasattr(os, "pidfd_open") else spawn.WatchedEngine
-        ours = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
+        variables = None  # ours as they are, which takes no time
+        if self._variables or any(name in os.environ for name in UNBUFFERED):
+            ours = {name: value for name, value in os.environ.items() if name not in UNBUFFERED}
+            variables = {**ours, **self._variables}
         self._known = frozenset(children())
         with lock:  # or another thread takes it for what its own engine left
             try:
-                process = make([path, *words[1:]], folder, output, {**ours, **self._variables})
+                process = make([path, *words[1:]], folder, output, variables)
             except OSError as error:
                 if error.errno in _SHORT:
                     raise StarvedError(f"no engine can be started: {error.strerror}") from None

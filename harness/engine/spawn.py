@@ -64,8 +64,7 @@ def spawn(
             stdin = _pipe(theirs, ours, writes=True)
             stdout = _pipe(theirs, ours) if output is None else _move_above_streams(output, theirs)
             stderr = _pipe(theirs, ours)
-            environment = os.environ if variables is None else variables
-            pid = _execute(path, words, folder, (stdin, stdout, stderr), environment)
+            pid = _execute(path, words, folder, (stdin, stdout, stderr), variables)
         except BaseException:
             for descriptor in ours:
                 os.close(descriptor)
@@ -105,6 +104,10 @@ class _Integer(_SimpleCData):  # type: ignore[type-arg]
     _type_ = "i"
 
 
+class _Pointer(_SimpleCData):  # type: ignore[type-arg]
+    _type_ = "P"
+
+
 class _Text(_SimpleCData):  # type: ignore[type-arg]
     _type_ = "z"  # a pointer to bytes that a zero ends
 
@@ -114,7 +117,7 @@ def _execute(
     words: list[str],
     folder: str,
     streams: tuple[int, int, int],
-    variables: Mapping[str, str],
+    variables: Mapping[str, str] | None,
 ) -> int:
     pid = _Integer()
     with _record("posix_spawn_file_actions") as actions, _record("posix_spawnattr") as attributes:
@@ -131,8 +134,12 @@ def _execute(
         _call("posix_spawnattr_setsigdefault", attributes, byref(_signals(signals.CHANGEABLE)))
         _call("posix_spawnattr_setsigmask", attributes, byref(_signals(())))
         told = (byref(pid), os.fsencode(path), actions, attributes)
-        pairs = (os.fsencode(f"{name}={value}") for name, value in variables.items())
-        _call("posix_spawn", *told, _texts(map(os.fsencode, words)), _texts(pairs))
+        environment: _Pointer | Array[Any]
+        if variables is None:  # the C library's own array, which os.environ keeps up to date
+            environment = _Pointer.from_address(_function("environ"))
+        else:
+            environment = _texts(os.fsencode("=".join(one)) for one in variables.items())
+        _call("posix_spawn", *told, _texts(map(os.fsencode, words)), environment)
     return int(pid.value)
 
 
@@ -200,9 +207,13 @@ class PlainEngine:
     """A process of our own: a :class:`~harness.engine.launch.StartedEngine`."""
 
     def __init__(
-        self, words: list[str], folder: str, output: int | None, variables: Mapping[str, str]
+        self,
+        words: list[str],
+        folder: str,
+        output: int | None,
+        variables: Mapping[str, str] | None,
     ) -> None:
-        """Start it with ``variables``; :class:`OSError` if that cannot be done."""
+        """Start it; see :func:`spawn`."""
         self.stdin: IO[bytes] | None
         self.stdout: IO[bytes] | None
         self.stderr: IO[bytes] | None
@@ -259,9 +270,13 @@ class WatchedEngine(PlainEngine):
     """
 
     def __init__(
-        self, words: list[str], folder: str, output: int | None, variables: Mapping[str, str]
+        self,
+        words: list[str],
+        folder: str,
+        output: int | None,
+        variables: Mapping[str, str] | None,
     ) -> None:
-        """Start it with ``variables``; :class:`OSError` if that cannot be done."""
+        """Start it; see :func:`spawn`."""
         import subprocess
         from threading import Thread
 
