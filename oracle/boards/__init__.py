@@ -22,16 +22,20 @@ Lines = list[tuple[int, str]]
 _SHOWN = 40  # characters of a faulty text that an error quotes
 
 
-def read_bytes(path: str, folder: str = "") -> bytes:
+def read_bytes(path: str, folder: str | None = None) -> bytes:
     """Return a file's content (``-`` is standard input); raises :class:`FormatError`.
 
-    ``folder``: to which a path is relative; "": the working directory.
+    ``folder``: to which the path of a GTP command is relative, "" being the working directory.
+    Such a path is refused if it leads to what may never end, as a pipe; None: it need not be one.
     """
     import sys
     from pathlib import Path
 
     try:
-        return sys.stdin.buffer.read() if path == "-" else Path(folder, path).read_bytes()
+        place = Path(folder or "", path)
+        if folder is not None and place.exists() and not (place.is_file() or place.is_dir()):
+            raise FormatError("cannot read the file: it is a pipe or a device", path)
+        return sys.stdin.buffer.read() if path == "-" else place.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise FormatError(f"cannot read the file: {reason}", path) from None
@@ -45,7 +49,7 @@ def decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def read_text(path: str, folder: str = "") -> str:
+def read_text(path: str, folder: str | None = None) -> str:
     """Return a file's text; arguments and errors as of :func:`read_bytes`."""
     return decode(read_bytes(path, folder))
 

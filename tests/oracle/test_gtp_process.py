@@ -41,6 +41,20 @@ class Process:
         return b"".join(lines).decode().rstrip("\n")
 
 
+def test_no_command_waits_for_what_may_never_end(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    lines = [
+        f"{command} {path}"
+        for path in (pipe, "/dev/zero")
+        for command in ("loadsgf", "load_board", "is_valid")
+    ]
+    done = gtp_oracle("gtp", "--game", "gosensei", input="\n".join(lines).encode())
+    refused = "? cannot load file: {0}: cannot read the file: it is a pipe or a device\n\n"
+    one = 2 * refused + "= false\n\n"
+    assert done.stdout.decode() == one.format(pipe) + one.format("/dev/zero")
+
+
 def test_every_reply_comes_at_once():
     with Process() as engine:
         assert engine.ask("1 name") == "=1 gtp-oracle"
