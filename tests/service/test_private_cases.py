@@ -3,6 +3,7 @@
 import re
 import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -221,6 +222,22 @@ def test_what_comes_for_a_position(chosen, dropped, which, new):
     kept = drafts.exchange(FOUND, KeptCandidates(chosen, dropped), which)
     assert kept.chosen == tuple(new if one == which else one for one in chosen)
     assert kept.dropped == (*dropped, which)
+
+
+def test_two_who_choose_at_once_are_both_heeded(tmp_path):
+    folder = DraftFolder(tmp_path, "a")
+    folder.begin(2, [])
+    folder.keep(FOUND)
+    other = Thread(target=folder.change, args=[lambda _, kept: drafts.drop(kept, 1)])
+
+    def drop_slowly(_, kept):
+        other.start()
+        other.join(0.5)  # it waits for us
+        return drafts.drop(kept, 0)
+
+    folder.change(drop_slowly)
+    other.join()
+    assert folder.load_choice() == KeptCandidates((), (0, 1))
 
 
 def test_a_position_is_taken_back_unless_its_tests_are_there_already():

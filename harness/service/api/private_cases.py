@@ -241,7 +241,7 @@ def _change(
     how: Callable[[candidates.DraftFindings, drafts.KeptCandidates], drafts.KeptCandidates],
 ) -> DraftShown:
     own = _folder(context, context.job)
-    own.choose(how(own.require_findings(), own.load_choice()))
+    own.change(how)
     return _describe_draft(context, context.job)
 
 

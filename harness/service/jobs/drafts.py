@@ -6,7 +6,7 @@ exchanges others, and makes a case file of the rest. The kill rate of any choice
 each candidate has with it which mistakes its tests catch.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -110,6 +110,12 @@ class DraftFolder:
     def choose(self, selection: KeptCandidates) -> None:
         """Write down what is chosen now."""
         result_files.save(self.folder / _KEPT, selection)
+
+    def change(self, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]) -> None:
+        """Choose something else, of what is chosen now; two people may at once."""
+        found = self.require_findings()
+        with result_files.lock_folder(self.folder / _KEPT):
+            self.choose(how(found, self.load_choice()))
 
 
 def begin(

@@ -337,10 +337,9 @@ def _change_draft(
     context: RequestContext,
     change: Callable[[DraftFindings, drafts.KeptCandidates, int], drafts.KeptCandidates],
 ) -> Response:
-    draft = _draft(context)
-    found = draft.require_findings()
-    place = read_number(context.field("place"))
-    draft.choose(change(found, draft.load_choice(), -1 if place is None else place))
+    text = read_number(context.field("place"))
+    place = -1 if text is None else text
+    _draft(context).change(lambda found, kept: change(found, kept, place))
     return RedirectResponse(_address(context, "drafts", context.job.about), 303)
 
 
