@@ -28,6 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import IO, Any
 
+    Variables = Mapping[str, str] | None  # of an environment; None: ours
+
 _STANDARD = 3  # descriptors below are those of the standard streams
 # Flags of posix_spawnattr_setflags(3).
 _SETSIGDEF, _SETSIGMASK, _SETSID = 0x04, 0x08, 0x80
@@ -49,7 +51,7 @@ def spawn(
     words: list[str],
     folder: str,
     output: int | None = None,
-    variables: Mapping[str, str] | None = None,
+    variables: Variables = None,
 ) -> Spawned:
     """Execute ``path`` in ``folder``, in a session of its own, with no descriptor of ours.
 
@@ -117,7 +119,7 @@ def _execute(
     words: list[str],
     folder: str,
     streams: tuple[int, int, int],
-    variables: Mapping[str, str] | None,
+    variables: Variables,
 ) -> int:
     pid = _Integer()
     with _record("posix_spawn_file_actions") as actions, _record("posix_spawnattr") as attributes:
@@ -207,11 +209,7 @@ class PlainEngine:
     """A process of our own: a :class:`~harness.engine.launch.StartedEngine`."""
 
     def __init__(
-        self,
-        words: list[str],
-        folder: str,
-        output: int | None,
-        variables: Mapping[str, str] | None,
+        self, words: list[str], folder: str, output: int | None, variables: Variables
     ) -> None:
         """Start it; see :func:`spawn`."""
         self.stdin: IO[bytes] | None
@@ -270,11 +268,7 @@ class WatchedEngine(PlainEngine):
     """
 
     def __init__(
-        self,
-        words: list[str],
-        folder: str,
-        output: int | None,
-        variables: Mapping[str, str] | None,
+        self, words: list[str], folder: str, output: int | None, variables: Variables
     ) -> None:
         """Start it; see :func:`spawn`."""
         import subprocess
