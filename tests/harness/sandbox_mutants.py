@@ -141,7 +141,8 @@ LAYERS: dict[tuple[str, int], Layer] = {
     ),
     ("size of the tmpfs", 3): Layer(plan=_with_unlimited_folders),
     ("size of the tmpfs", 2): Layer(
-        "import harness.sandbox.inside as t; t._options = lambda *a: 'mode=1777'"
+        "import harness.sandbox.landlock as k; mount = k.mount;"
+        " k.mount = lambda *a: mount(*a[:4], *[one.partition(',size')[0] for one in a[4:]])"
     ),
     **{
         ("watch on folders", level): Layer(plan=lambda plan: plan._replace(scratch=()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -16,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from functools import cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +239,18 @@ def test_each_layer_matters(level: int, user: str, open_room: Path) -> None:
     assert known == {mutant.layer for mutant in MUTANTS if mutant.level == level}
     done = as_user(user, open_room, "-m", "tests.harness.sandbox_mutants", str(level))
     assert done.returncode == 0, done.stderr
+
+
+def test_what_is_taken_out_is_there() -> None:
+    """A name that is set, but that nobody reads any more, takes nothing out."""
+    taken = 0
+    for layer in LAYERS.values():
+        modules = dict(re.findall(r"import ([\w.]+) as (\w)", layer.code))
+        for module, alias in modules.items():
+            names = re.findall(rf"\b{alias}\.(\w+)", layer.code)
+            assert all(hasattr(import_module(module), name) for name in names), layer.code
+            taken += len(names)
+    assert taken > 10
 
 
 def test_the_roster() -> None:
