@@ -63,11 +63,13 @@ class _EvidencePage:
             for other, each in zip(neighbors, words, strict=True)
             if other
         ]
-        status, boards = (
-            _template.pager(pager),
-            any(one.remarkable for one in self._views.values()),
+        frame = PageFrame(
+            crumbs,
+            status=_template.pager(pager),
+            boards=any(view.remarkable for view in self._views.values()),
+            script=True,
+            style=parts.EVIDENCE,
         )
-        frame = PageFrame(crumbs, status=status, boards=boards, script=True, style=parts.EVIDENCE)
         known = [
             (f"f{number}", attempt, self._views.get(id(attempt)))
             for number, attempt in enumerate(one.attempts, 1)

@@ -18,7 +18,7 @@ from harness.grading.exports.showing import STATIC, Feedback
 from harness.report.file_view import FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
-from harness.report.html.parts import Crashes, PageFrame, badge, in_words, page, troubles
+from harness.report.html.parts import NOTHING, Crashes, PageFrame, badge, in_words, page, troubles
 from harness.report.html.templates import Markup, Template, join
 from harness.report.reporters import contexts
 from harness.report.tally import total
@@ -62,7 +62,7 @@ def student_page(title: str, student: str, body: Markup) -> Iterator[str]:
 
 def unsafe(is_so: bool) -> Markup:
     """Return the warning that there was no sandbox, if there was none."""
-    return _student.unsafe() if is_so else Markup("")
+    return _student.unsafe() if is_so else NOTHING
 
 
 def body_of(feedback: Feedback, cards: Cards | None = None) -> Markup:
@@ -97,7 +97,7 @@ _OPEN_END = " What could not be judged does not count."
 
 def _mark(marks: records.Marks) -> Markup:
     if marks.withheld:
-        return _student.withheld(marks.note) if marks.note else Markup("")
+        return _student.withheld(marks.note) if marks.note else NOTHING
     parts = [
         SimpleNamespace(
             name=part.name,

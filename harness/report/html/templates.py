@@ -132,8 +132,7 @@ def _write_python(template: str) -> str:
             shown.clear()
         word, _, rest = tag.strip().partition(" ")
         if word == "end":
-            after = ends.pop()
-            write(*after)
+            write(*ends.pop())
         elif word == "set":
             write(rest)
         elif word in ("if", "for", "elif", "else"):

@@ -337,8 +337,8 @@ def _change_draft(
     context: RequestContext,
     change: Callable[[DraftFindings, drafts.KeptCandidates, int], drafts.KeptCandidates],
 ) -> Response:
-    text = read_number(context.field("place"))
-    place = -1 if text is None else text
+    number = read_number(context.field("place"))
+    place = -1 if number is None else number
     _draft(context).change(lambda found, kept: change(found, kept, place))
     return RedirectResponse(_address(context, "drafts", context.job.about), 303)
 
